@@ -25,7 +25,7 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from shapetracker import ShapeTracker, Sym, SymbolicShapeTracker
+from shapetracker import ShapeTracker, Sym
 
 SIZES = {name: Sym(name, 1, 4096) for name in ["B", "T", "H", "D", "N", "G", "L", "M", "h", "w", "C", "n"]} | {"s": Sym("s", 0, 4096)}
 B, T, H, D, N, G, L, M, h, w, C, n, s = SIZES.values()
@@ -91,7 +91,7 @@ def performed(tracker: Any, steps: Steps) -> Any:
 
 def ours(shape: tuple[Any, ...], steps: Steps) -> str:
     def run() -> Any:
-        return performed(SymbolicShapeTracker.contiguous(shape), steps).single_view()
+        return performed(ShapeTracker.contiguous(shape), steps).single_view()
 
     answer, ms = best(run, 50)
     text = {"all": "always", "never": "never"}.get(answer.kind, str(answer).removeprefix("one view if and only if "))
@@ -181,7 +181,7 @@ class Z3:
 
     def answer(self, shape: tuple[Any, ...], steps: Steps, answer: Any) -> str:
         z3 = self.z3
-        view = performed(SymbolicShapeTracker.contiguous(shape), steps[:-1]).as_view()
+        view = performed(ShapeTracker.contiguous(shape), steps[:-1]).as_view()
         to = steps[-1][1]
         names = {name: z3.Int(name) for name in SIZES}
         begin = time.perf_counter()

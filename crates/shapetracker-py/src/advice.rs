@@ -11,7 +11,7 @@ use shapetracker_symbolic::{Answer as Values, Scope};
 
 use crate::arguments::{number, numbers_of};
 use crate::error::parse;
-use crate::symbolic::{Advised, Answer, SymbolicView, advised, formula, made, sizes_with_names};
+use crate::symbolic::{Advised, Answer, advised, formula, made, sizes_with_names};
 use crate::view::View;
 use crate::witness::witness;
 
@@ -24,7 +24,7 @@ type Any<'py> = Bound<'py, PyAny>;
 ///
 /// Names that have no values stay names, as in `advice("x.transpose(1, 2).view(B, T*C)", ("B", "T", "C"))`: the answer says for
 /// which values it holds, and the code is written in the names. `where` says what is known of them, as in
-/// `SymbolicShapeTracker.parse`.
+/// `ShapeTracker.parse`.
 #[pyfunction]
 #[pyo3(signature = (text, base = None, *, r#where = "", **names))]
 pub(crate) fn advice(
@@ -118,13 +118,13 @@ impl Advice {
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
         Ok(match &self.0 {
             Kind::Numbers(advice) => match &advice.view {
-                Ok(view) => Some(Bound::new(py, View(view.clone()))?.into_any()),
+                Ok(view) => Some(Bound::new(py, View::from(view.clone()))?.into_any()),
                 Err(_) => None,
             },
             Kind::Names(Advised { scope, advice }) => match &advice.answer {
                 Values::Always { view: Some(view), .. } => {
                     let names = Arc::new(advice.answer.scope(scope));
-                    Some(Bound::new(py, SymbolicView::of(&names, view))?.into_any())
+                    Some(Bound::new(py, View::over(&names, view))?.into_any())
                 }
                 _ => None,
             },

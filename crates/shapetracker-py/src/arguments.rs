@@ -1,10 +1,56 @@
-//! What Python passes: numbers, pairs and indices, with errors that name the operation and the place.
+//! What Python passes: sizes, pairs of them, axes and indices, with errors that name the operation and the place.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PySequence, PyTuple};
 use shapetracker::{Dims, Ranges};
+
+use crate::symbolic::Sym;
+
+/// What a size, a stride, an offset or a bound may be: a whole number, or a polynomial of names.
+pub(crate) trait Size: Clone + From<i64> {
+    /// A size for each axis.
+    type Sizes: FromIterator<Self>;
+    /// A pair of sizes for each axis.
+    type Pairs: FromIterator<(Self, Self)>;
+
+    /// What stands at a place such as `axis 2`.
+    fn read(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyAny>) -> PyResult<Self>;
+
+    /// What stands for a bound that is past the 64 bits, if something can.
+    fn past(is_negative: bool) -> Option<Self>;
+}
+
+impl Size for i64 {
+    type Sizes = Dims;
+    type Pairs = Ranges;
+
+    fn read(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+        number(op, place, value)
+    }
+
+    fn past(is_negative: bool) -> Option<i64> {
+        Some(if is_negative { i64::MIN } else { i64::MAX })
+    }
+}
+
+impl Size for shapetracker_symbolic::Sym {
+    type Sizes = Vec<Self>;
+    type Pairs = Vec<(Self, Self)>;
+
+    fn read(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match value.cast::<Sym>() {
+            Ok(sym) => sym.get().plain(op),
+            Err(_) => number(op, place, value).map(Into::into),
+        }
+    }
+
+    /// How far that is from the end depends on the values.
+    fn past(_: bool) -> Option<Self> {
+        None
+    }
+}
 
 /// One number, for a place such as `axis 2`.
 pub(crate) fn number(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyAny>) -> PyResult<i64> {
@@ -30,26 +76,36 @@ pub(crate) fn described(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Numbers given one by one or as one sequence: `reshape(3, 2)`, `reshape((3, 2))`.
-pub(crate) fn numbers(op: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
+/// Sizes given one by one or as one sequence: `reshape(3, 2)`, `reshape((3, 2))`.
+pub(crate) fn sizes<N: Size>(op: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<N::Sizes> {
     if arguments.len() == 1 {
         let only = arguments.get_borrowed_item(0)?;
         if !only.is_instance_of::<PyInt>() && is_iterable(&only) {
-            return numbers_of(op, &only);
+            return sizes_of::<N>(op, &only);
         }
     }
     let each = arguments.iter_borrowed().enumerate();
-    each.map(|(at, value)| number(op, || format!("number {at}"), &value)).collect()
+    each.map(|(at, value)| N::read(op, || format!("number {at}"), &value)).collect()
+}
+
+/// Sizes in one sequence.
+pub(crate) fn sizes_of<N: Size>(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<N::Sizes> {
+    let place = |at: usize| move || format!("number {at}");
+    if let Ok(tuple) = sequence.cast::<PyTuple>() {
+        return tuple.iter_borrowed().enumerate().map(|(at, value)| N::read(op, place(at), &value)).collect();
+    }
+    let items = items(op, "numbers", sequence)?.enumerate();
+    items.map(|(at, value)| N::read(op, place(few(op, at)?), &value?)).collect()
+}
+
+/// Numbers given one by one or as one sequence.
+pub(crate) fn numbers(op: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
+    sizes::<i64>(op, arguments)
 }
 
 /// Numbers in one sequence.
 pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    let place = |at: usize| move || format!("number {at}");
-    if let Ok(tuple) = sequence.cast::<PyTuple>() {
-        return tuple.iter_borrowed().enumerate().map(|(at, value)| number(op, place(at), &value)).collect();
-    }
-    let items = items(op, "numbers", sequence)?.enumerate();
-    items.map(|(at, value)| number(op, place(few(op, at)?), &value?)).collect()
+    sizes_of::<i64>(op, sequence)
 }
 
 /// The axes to reverse: by their numbers, or as one True or False per axis.
@@ -76,15 +132,16 @@ pub(crate) fn flipped(op: &str, rank: usize, arguments: &Bound<'_, PyTuple>) -> 
 
 /// Pairs given one by one or as one sequence of pairs: `pad((1, 1), (0, 0))`, `pad([(1, 1), (0, 0)])`. Where `none`
 /// has a pair for an axis, None stands for it.
-pub(crate) fn pairs(
+pub(crate) fn pairs<N: Size>(
     op: &str,
-    none: impl Fn(usize) -> Option<(i64, i64)>,
+    none: impl Fn(usize) -> Option<(N, N)>,
     arguments: &Bound<'_, PyTuple>,
-) -> PyResult<Ranges> {
+) -> PyResult<N::Pairs> {
     if arguments.len() == 1 {
         let only = arguments.get_borrowed_item(0)?;
         // A sequence of pairs, or the pair of a single axis?
-        let is_pair = only.is_none() || first_item(&only).is_some_and(|item| item.is_instance_of::<PyInt>());
+        let is_size = |item: Bound<'_, PyAny>| item.is_instance_of::<PyInt>() || item.is_instance_of::<Sym>();
+        let is_pair = only.is_none() || first_item(&only).is_some_and(is_size);
         if !is_pair && is_iterable(&only) {
             return pairs_of(op, none, &only);
         }
@@ -93,16 +150,16 @@ pub(crate) fn pairs(
 }
 
 /// Pairs in one sequence.
-pub(crate) fn pairs_of(
+pub(crate) fn pairs_of<N: Size>(
     op: &str,
-    none: impl Fn(usize) -> Option<(i64, i64)>,
+    none: impl Fn(usize) -> Option<(N, N)>,
     sequence: &Bound<'_, PyAny>,
-) -> PyResult<Ranges> {
+) -> PyResult<N::Pairs> {
     let items = items(op, "pairs", sequence)?.enumerate();
     items.map(|(axis, value)| pair(op, none(few(op, axis)?), axis, &value?)).collect()
 }
 
-fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+fn pair<N: Size>(op: &str, none: Option<(N, N)>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<(N, N)> {
     if let (Some(pair), true) = (none, value.is_none()) {
         return Ok(pair);
     }
@@ -111,7 +168,7 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
         && tuple.len() == 2
     {
         let (first, second) = (tuple.get_borrowed_item(0)?, tuple.get_borrowed_item(1)?);
-        return Ok((number(op, place, &first)?, number(op, place, &second)?));
+        return Ok((N::read(op, place, &first)?, N::read(op, place, &second)?));
     }
     let mismatch =
         || PyTypeError::new_err(format!("{op}: axis {axis} takes a pair of numbers, not {}", described(value)));
@@ -120,7 +177,7 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
         given.push(item?);
     }
     match &given[..] {
-        [first, second] => Ok((number(op, place, first)?, number(op, place, second)?)),
+        [first, second] => Ok((N::read(op, place, first)?, N::read(op, place, second)?)),
         _ => Err(mismatch()),
     }
 }

@@ -27,7 +27,7 @@ use crate::view::View;
 /// read: the tracker of a reversed array of n elements has the offset n - 1. `memory` gives what they count in.
 #[pyfunction]
 pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<ShapeTracker> {
-    view_of("of", array).map(|view| ShapeTracker(view.into()))
+    view_of("of", array).map(|view| shapetracker::ShapeTracker::from(view).into())
 }
 
 /// The array of one axis, of the same library and without a copy, that the addresses of `of(array)` count in.
@@ -78,9 +78,9 @@ pub(crate) fn apply<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let given;
     let tracker = if let Ok(tracker) = tracker.cast::<ShapeTracker>() {
-        &tracker.get().0
+        tracker.get().numbers(APPLY)?
     } else if let Ok(view) = tracker.cast::<View>() {
-        given = shapetracker::ShapeTracker::from(view.get().0.clone());
+        given = shapetracker::ShapeTracker::from(view.get().numbers(APPLY)?.clone());
         &given
     } else {
         let sentence = format!("{APPLY}: takes a ShapeTracker and an array, not {}", described(tracker));

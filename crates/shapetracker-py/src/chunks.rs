@@ -38,7 +38,7 @@ pub(crate) fn chain_over(py: Python<'_>, text: &str, shape: &Bound<'_, PyAny>) -
         ChainStart::Nothing => chain.tracker_from(&shape),
         _ => chain.tracker(),
     };
-    made.map(ShapeTracker).map_err(|err| parse(py, text, &err.into()))
+    made.map(ShapeTracker::from).map_err(|err| parse(py, text, &err.into()))
 }
 
 /// A chunk of a tracker's tensor while it is put together from chunks of an array.
@@ -66,7 +66,7 @@ impl Assembly {
         r#box: &Bound<'_, PyAny>,
         fill: &Bound<'_, PyBytes>,
     ) -> PyResult<Assembly> {
-        let tracker = tracker.0.shrink(pairs_of(OP, |_| None, r#box)?).map_err(|err| layout(&err))?;
+        let tracker = tracker.numbers(OP)?.shrink(pairs_of::<i64>(OP, |_| None, r#box)?).map_err(|err| layout(&err))?;
         let fill = fill.as_bytes();
         let numpy = NumPy::import(py).ok_or_else(|| PyRuntimeError::new_err(format!("{OP}: needs NumPy")))?;
         let array = numpy.zeros(tuple(py, tracker.shape())?, &format!("V{}", fill.len()))?;
@@ -82,7 +82,7 @@ impl Assembly {
 
     /// Moves the elements that are in a chunk of the array: an array of NumPy's, and the box of indices that it has.
     fn take(&self, py: Python<'_>, r#box: &Bound<'_, PyAny>, chunk: &Bound<'_, PyAny>) -> PyResult<()> {
-        let place: Ranges = pairs_of(OP, |_| None, r#box)?;
+        let place: Ranges = pairs_of::<i64>(OP, |_| None, r#box)?;
         let sizes: Dims = place.iter().map(|(begin, end)| end - begin).collect();
         let no_array = || PyTypeError::new_err(format!("{OP}: a chunk is to be an array, not {}", described(chunk)));
         let memory = Memory::of_buffer(chunk)?.ok_or_else(no_array)?;
@@ -156,8 +156,9 @@ impl ChunkPlan {
         output: &Bound<'_, PyAny>,
     ) -> PyResult<ChunkPlan> {
         let (input, output) = (grid(input)?, grid(output)?);
+        let tracker = tracker.numbers("ChunkPlan")?;
         let made = py.detach(|| {
-            let plan = ChunkedPlan::new(&tracker.0, input, output)?;
+            let plan = ChunkedPlan::new(tracker, input, output)?;
             plan.graph()?;
             Ok(plan)
         });
@@ -249,7 +250,7 @@ pub(crate) fn choose_chunks<'py>(
     regular: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
-    let (layout, input) = (&tracker.get().0, grid(input)?);
+    let (layout, input) = (tracker.get().numbers("choose_chunks")?, grid(input)?);
     let choose = if regular { choose_regular_output } else { choose_output };
     let chosen = py.detach(|| choose(layout, &input, target)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));

@@ -363,9 +363,9 @@ impl Layout {
     fn from_view(view: &Bound<'_, PyAny>, order: &str, explain: bool) -> PyResult<Py<PyAny>> {
         let (py, order) = (view.py(), order_of(order)?);
         let found = if let Ok(view) = view.cast::<View>() {
-            cute::Layout::from_view(&view.get().0, order)
+            cute::Layout::from_view(view.get().numbers("from_view")?, order)
         } else if let Ok(tracker) = view.cast::<ShapeTracker>() {
-            let tracker = &tracker.get().0;
+            let tracker = tracker.get().numbers("from_view")?;
             py.detach(|| cute::Layout::from_tracker(tracker, order))
         } else {
             let sentence = format!("from_view: takes a View or a ShapeTracker, not {}", described(view));
@@ -582,13 +582,13 @@ impl Layout {
     /// The view with an axis for each size of the layout, in the order that `from_view` reads.
     #[pyo3(signature = (order="row_major", offset=0))]
     fn to_view(&self, order: &str, offset: i64) -> PyResult<View> {
-        self.0.to_view(order_of(order)?, offset).map(View).map_err(|err| refused(&err))
+        self.0.to_view(order_of(order)?, offset).map(View::from).map_err(|err| refused(&err))
     }
 
     /// The tracker with an axis for each mode of the outermost tuple.
     #[pyo3(signature = (order="row_major", offset=0))]
     fn to_tracker(&self, order: &str, offset: i64) -> PyResult<ShapeTracker> {
-        self.0.to_tracker(order_of(order)?, offset).map(ShapeTracker).map_err(|err| refused(&err))
+        self.0.to_tracker(order_of(order)?, offset).map(ShapeTracker::from).map_err(|err| refused(&err))
     }
 
     /// The cheapest expression that we know how to find for the value at a coordinate, with a variable idx0, idx1, .. for each mode

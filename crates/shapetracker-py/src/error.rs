@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use shapetracker::ErrorKind;
+use shapetracker::{Dims, ErrorKind};
 
 use crate::arguments::tuple;
 use crate::witness;
@@ -66,14 +66,18 @@ pub(crate) fn unmerged(py: Python<'_>, err: shapetracker::Unmerged) -> PyErr {
 
 pub(crate) fn not_invertible(py: Python<'_>, err: &shapetracker::NotInvertible) -> PyErr {
     let sentence = err.to_string();
-    let indices = match err {
-        shapetracker::NotInvertible::Undecided(_) => return Undecided::new_err(sentence),
-        shapetracker::NotInvertible::Error(err) => return layout(err),
-        shapetracker::NotInvertible::Collision { indices: [a, b], .. } => {
-            (|| Ok((tuple(py, a)?, tuple(py, b)?).into_pyobject(py)?.into_any().unbind()))()
-        }
-        _ => Ok(py.None()),
-    };
+    match err {
+        shapetracker::NotInvertible::Undecided(_) => Undecided::new_err(sentence),
+        shapetracker::NotInvertible::Error(err) => layout(err),
+        shapetracker::NotInvertible::Collision { indices, .. } => not_inverted(py, sentence, indices),
+        _ => with_attribute(py, NotInvertible::new_err(sentence), "indices", Ok(py.None())),
+    }
+}
+
+/// There is no inverse, for two indices read one address.
+pub(crate) fn not_inverted(py: Python<'_>, sentence: String, indices: &[Dims; 2]) -> PyErr {
+    let [a, b] = indices;
+    let indices = (|| Ok((tuple(py, a)?, tuple(py, b)?).into_pyobject(py)?.into_any().unbind()))();
     with_attribute(py, NotInvertible::new_err(sentence), "indices", indices)
 }
 
@@ -86,7 +90,7 @@ pub(crate) fn parse(py: Python<'_>, text: &str, err: &shapetracker::ParseError) 
 }
 
 /// The exception with an attribute.
-fn with_attribute(py: Python<'_>, err: PyErr, name: &str, value: PyResult<Py<PyAny>>) -> PyErr {
+pub(crate) fn with_attribute(py: Python<'_>, err: PyErr, name: &str, value: PyResult<Py<PyAny>>) -> PyErr {
     match value.and_then(|value| err.value(py).setattr(name, value)) {
         Ok(()) => err,
         Err(failed) => failed,

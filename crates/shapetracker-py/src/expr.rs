@@ -15,6 +15,7 @@ use crate::arguments::{described, number, numbers, tuple};
 use crate::cute::ComposedLayout;
 use crate::error::{layout, parse};
 use crate::import::module;
+use crate::symbolic;
 use crate::tracker::ShapeTracker;
 
 /// A node without the handles of its operands: its kind, operation and numbers, and the places of its operands.
@@ -551,12 +552,6 @@ pub(crate) fn simplify_pair(index: &Bound<'_, Expr>, valid: &Bound<'_, Expr>) ->
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Cost(shapetracker::expr::Cost);
 
-impl Cost {
-    pub(crate) fn of(cost: expr::Cost) -> Cost {
-        Cost(cost)
-    }
-}
-
 #[pymethods]
 impl Cost {
     #[new]
@@ -594,6 +589,20 @@ impl Cost {
 
 /// What reads the elements of a tracker, or of a layout of CuTe: the address `index` of the element idx0, idx1, .. where
 /// `valid` holds.
+///
+/// The names of a tracker that has some are variables as well, and arguments of kernels. Code has numbers of at most 64 bits:
+/// names without an end have one there, which `parameters` tells, and the code is right for these values, where the tracker's
+/// `needs` and what is given hold.
+///
+/// >>> from shapetracker import ShapeTracker, Sym
+/// >>> t, h = Sym("T", 1, 1024), Sym("H", 1, 64)
+/// >>> expr = ShapeTracker.contiguous(t, h, 64).permute(1, 0, 2).index_expr()
+/// >>> expr
+/// <IndexExpr index: (idx1 * H + idx0) * 64 + idx2, valid: True>
+/// >>> expr.parameters
+/// {'T': range(1, 1025), 'H': range(1, 65)}
+/// >>> expr.address(1, 2, 3, T=8, H=4)
+/// 579
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct IndexExpr {
     expr: shapetracker::expr::IndexExpr,
@@ -603,13 +612,16 @@ pub(crate) struct IndexExpr {
 /// What an index is that of.
 #[derive(PartialEq, Eq, Hash)]
 enum Source {
-    Tracker(shapetracker::ShapeTracker),
+    Tracker(ShapeTracker),
     Layout(shapetracker_cute::ComposedLayout),
 }
 
 impl IndexExpr {
-    pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
-        let expr = tracker.index_expr().map_err(|err| layout(&err))?;
+    pub(crate) fn of(tracker: &ShapeTracker) -> PyResult<Self> {
+        let expr = match tracker.named() {
+            None => tracker.numbers("index_expr")?.index_expr().map_err(|err| layout(&err))?,
+            Some(named) => named.index_expr().map_err(|err| symbolic::refused(&err))?,
+        };
         Ok(IndexExpr { expr, source: Source::Tracker(tracker.clone()) })
     }
 
@@ -617,11 +629,17 @@ impl IndexExpr {
     pub(crate) fn of_layout(expr: shapetracker::expr::IndexExpr, layout: shapetracker_cute::ComposedLayout) -> Self {
         IndexExpr { expr, source: Source::Layout(layout) }
     }
+
+    /// The tracker that is read, where it has names.
+    fn named(&self) -> Option<&shapetracker_symbolic::ShapeTracker> {
+        let Source::Tracker(tracker) = &self.source else { return None };
+        tracker.named()
+    }
 }
 
 #[pymethods]
 impl IndexExpr {
-    /// The address, as an expression over idx0, idx1, ..; it means nothing where `valid` does not hold.
+    /// The address, as an expression over idx0, idx1, .. and the names; it means nothing where `valid` does not hold.
     #[getter]
     fn index(&self) -> PyResult<Expr> {
         Expr::extracted(self.expr.graph(), self.expr.index())
@@ -636,7 +654,21 @@ impl IndexExpr {
     /// The shape of the tensor that is read.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.expr.extents())
+        match self.named() {
+            None => tuple(py, self.expr.extents()),
+            Some(named) => symbolic::tuple(py, named.sizes()),
+        }
+    }
+
+    /// The names that occur, with the ranges of their values.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parameters = PyDict::new(py);
+        for parameter in self.expr.parameters() {
+            let range = py.get_type::<PyRange>().call1((parameter.range.start, parameter.range.end))?;
+            parameters.set_item(&parameter.name, range)?;
+        }
+        Ok(parameters)
     }
 
     /// What computing both costs, with what they have in common computed once.
@@ -645,11 +677,30 @@ impl IndexExpr {
         Cost(self.expr.cost())
     }
 
-    /// The address of an element as the expressions compute it; None where it is not valid.
-    #[pyo3(signature = (*index))]
-    fn address(&self, index: &Bound<'_, PyTuple>) -> PyResult<Option<i64>> {
-        let (graph, index) = (self.expr.graph(), numbers("address", index)?);
-        let value = |expr| graph.evaluate(expr, &index).map_err(|err| refused(&err));
+    /// The address of an element as the expressions compute it, with values of the tracker's names if it has some:
+    /// `address(1, 2, n=8)`. None where it is not valid.
+    #[pyo3(signature = (*index, **values))]
+    fn address(&self, index: &Bound<'_, PyTuple>, values: Option<&Bound<'_, PyDict>>) -> PyResult<Option<i64>> {
+        const OP: &str = "address";
+        let (graph, mut all) = (self.expr.graph(), numbers(OP, index)?);
+        if let Some(named) = self.named() {
+            let scope = named.scope();
+            let point = symbolic::point(OP, scope, named.needs(), values)?;
+            if all.len() != named.rank() {
+                let sentence = format!("takes one number per axis: the tensor has {}, not {}", named.rank(), all.len());
+                return Err(PyValueError::new_err(format!("{OP}: {sentence}")));
+            }
+            let sizes = named.shape().iter().map(|size| size.eval(&point));
+            if !all.iter().zip(sizes).all(|(&at, size)| at >= 0 && size.is_some_and(|size| i128::from(at) < size)) {
+                return Ok(None);
+            }
+            for parameter in self.expr.parameters() {
+                let place = scope.names().iter().position(|name| *name.name == *parameter.name);
+                let value = place.and_then(|place| i64::try_from(point[place]).ok());
+                all.push(value.ok_or_else(|| symbolic::past_bits(OP, 64))?);
+            }
+        }
+        let value = |expr| graph.evaluate(expr, &all).map_err(|err| refused(&err));
         Ok(if value(self.expr.valid())? == 0 { None } else { Some(value(self.expr.index())?) })
     }
 
@@ -660,7 +711,8 @@ impl IndexExpr {
     }
 
     /// A whole function that gathers all elements, in row-major order. On GPUs start at least as many threads as there are
-    /// elements, in CUDA in blocks of 256; if a kernel's first line asks for fewer threads, or for aligned buffers, heed it.
+    /// elements, in CUDA in blocks of 256; if a kernel's first line asks for fewer threads, or for aligned buffers, heed it. Names
+    /// are arguments.
     #[pyo3(signature = (language="python"))]
     fn kernel(&self, language: &str) -> PyResult<String> {
         self.expr.kernel(language_of(language)?).map_err(|err| PyValueError::new_err(err.to_string()))
@@ -688,7 +740,7 @@ impl IndexExpr {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let again = module(py, "operator")?.getattr("methodcaller")?.call1(("index_expr",))?;
         let source = match &self.source {
-            Source::Tracker(tracker) => Bound::new(py, ShapeTracker(tracker.clone()))?.into_any(),
+            Source::Tracker(tracker) => Bound::new(py, tracker.clone())?.into_any(),
             Source::Layout(layout) => Bound::new(py, ComposedLayout::of(layout.clone()))?.into_any(),
         };
         (again, (source,)).into_pyobject(py)

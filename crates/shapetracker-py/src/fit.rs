@@ -1,14 +1,17 @@
 //! Can an array take another shape without a copy, and if not, what is in the way?
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::fit::{Obstacle as Reason, Outcome, explain, explain_array};
 use shapetracker::{ArrayLibrary, Unmerged};
 
-use crate::arguments::{numbers, tuple};
+use crate::arguments::{numbers, sizes, tuple};
 use crate::array::{library_of, strides_of, view_of};
 use crate::error::{layout, unmerged};
-use crate::symbolic::{self, SymbolicShapeTracker, SymbolicView, has_names};
+use crate::picture;
+use crate::symbolic::{self, has_names, refused};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 use crate::witness::witness;
@@ -18,28 +21,30 @@ use crate::witness::witness;
 /// says whether that was proven.
 ///
 /// Takes what `of` takes, a ShapeTracker or a View, and the shape as numbers or as one sequence. Nothing is moved. For a
-/// SymbolicShapeTracker, a SymbolicView or a shape with names it is the Answer to the question for which values it can.
+/// tracker, a view or a shape with names it is the Answer to the question for which values it can.
 #[pyfunction]
 #[pyo3(signature = (array, *new_shape))]
 pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTuple>) -> PyResult<Explained> {
     const OP: &str = "explain_view";
-    let named = array.is_instance_of::<SymbolicShapeTracker>() || array.is_instance_of::<SymbolicView>();
+    let (tracker, view) = (array.cast::<ShapeTracker>(), array.cast::<View>());
+    let named = tracker.as_ref().is_ok_and(|tracker| tracker.get().named().is_some())
+        || view.as_ref().is_ok_and(|view| view.get().has_names());
     let to = match numbers(OP, new_shape) {
         Ok(to) if !named => to,
-        Err(err) if !named && !has_names(new_shape) => return Err(err),
+        Err(err) if !named && !has_names(&[new_shape.as_any()]) => return Err(err),
         _ => {
-            let tracker = match SymbolicShapeTracker::any(array)? {
-                Some(tracker) => tracker,
-                None => SymbolicShapeTracker::of_numbers(&view_of(OP, array)?.into()),
-            };
-            return symbolic::explain_view(&tracker, new_shape).map(Explained::Answer);
+            let of_array = |_| view_of(OP, array).map(|view| Cow::Owned(shapetracker::ShapeTracker::from(view).into()));
+            let tracker = ShapeTracker::any(OP, array).or_else(of_array)?;
+            let to = sizes::<shapetracker_symbolic::Sym>(OP, new_shape)?;
+            let reshaped = tracker.names(OP)?.reshape(to).map_err(|err| refused(&err))?;
+            return Ok(Explained::Answer(symbolic::Answer::of_tracker(array.py(), &reshaped)));
         }
     };
     let mut library = None;
-    let answer = if let Ok(tracker) = array.cast::<ShapeTracker>() {
-        explain(&tracker.get().0, &to)
-    } else if let Ok(view) = array.cast::<View>() {
-        explain(&view.get().0.clone().into(), &to)
+    let answer = if let Ok(tracker) = tracker {
+        explain(tracker.get().numbers(OP)?, &to)
+    } else if let Ok(view) = view {
+        explain(&view.get().numbers(OP)?.clone().into(), &to)
     } else {
         library = library_of(array)?;
         let view = view_of(OP, array)?;
@@ -85,7 +90,7 @@ impl Explanation {
     /// The tracker of the array.
     #[getter]
     fn tracker(&self) -> ShapeTracker {
-        ShapeTracker(self.answer.tracker().clone())
+        self.answer.tracker().clone().into()
     }
 
     /// The new shape.
@@ -97,7 +102,7 @@ impl Explanation {
     /// The view under the new shape, in elements; None where there is none.
     #[getter]
     fn view(&self) -> Option<View> {
-        self.answer.view().cloned().map(View)
+        self.answer.view().cloned().map(View::from)
     }
 
     /// The strides of that view, along axes of size 1 as the library of the array reports them; a tracker's are 0 there.
@@ -126,7 +131,7 @@ impl Explanation {
     #[getter]
     fn copied(&self) -> Option<View> {
         match self.answer.blocked()?.copied() {
-            [copied] => Some(View(copied.clone())),
+            [copied] => Some(copied.clone().into()),
             _ => None,
         }
     }
@@ -135,7 +140,7 @@ impl Explanation {
     #[getter]
     fn pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let pieces = self.answer.blocked().map_or(&[][..], |blocked| blocked.copied());
-        PyTuple::new(py, pieces.iter().cloned().map(View))
+        PyTuple::new(py, pieces.iter().cloned().map(View::from))
     }
 
     /// Whether no buffer with fewer elements has a view of the new shape, however its strides; True where there is a
@@ -148,7 +153,7 @@ impl Explanation {
     /// The view of that buffer that has the new shape.
     #[getter]
     fn copied_view(&self) -> Option<View> {
-        self.answer.copied_view().cloned().map(View)
+        self.answer.copied_view().cloned().map(View::from)
     }
 
     /// How many elements are to be copied: 0 where there is a view.
@@ -182,8 +187,7 @@ impl Explanation {
     }
 
     fn _repr_html_(&self) -> String {
-        let text = self.__str__().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        format!("<pre>{text}</pre>")
+        picture::pre(&self.__str__())
     }
 }
 

@@ -15,6 +15,8 @@ mod error;
 mod expr;
 mod fit;
 mod import;
+mod indexing;
+mod kind;
 mod memory;
 mod merge;
 mod numpy;
@@ -63,7 +65,7 @@ mod _native {
     #[pymodule_export]
     use crate::sharding::{Check, Evidence, Moved, Outcome, Placement, Sharded};
     #[pymodule_export]
-    use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicIndexExpr, SymbolicShapeTracker, SymbolicView};
+    use crate::symbolic::{Answer, Condition, Leaf, Sym};
     #[pymodule_export]
     use crate::tracker::ShapeTracker;
     #[pymodule_export]

@@ -11,7 +11,7 @@ use crate::view::{View, shown};
 
 /// The single view that does what two do: `later` reads the elements of `earlier` in row-major order.
 ///
-/// Raises Unmerged, whose `witness` anyone can check, when there is provably none. Where one of them is a SymbolicView it is
+/// Raises Unmerged, whose `witness` anyone can check, when there is provably none. Where one of them has names in it, it is
 /// the Answer to the question for which values of the names there is one; `given` are conditions that are known to hold.
 #[pyfunction]
 #[pyo3(signature = (earlier, later, *, given=None))]
@@ -21,13 +21,18 @@ pub(crate) fn merge(
     later: &Bound<'_, PyAny>,
     given: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Merged> {
-    match (earlier.cast::<View>(), later.cast::<View>(), given) {
-        (Ok(earlier), Ok(later), None) => {
-            let merged = shapetracker::merge(&earlier.get().0, &later.get().0);
-            merged.map(|view| Merged::View(View(view))).map_err(|err| unmerged(py, err))
-        }
+    match (numbers(earlier), numbers(later), given) {
+        (Some(earlier), Some(later), None) => match shapetracker::merge(earlier, later) {
+            Ok(view) => Ok(Merged::View(view.into())),
+            Err(err) => Err(unmerged(py, err)),
+        },
         _ => symbolic::merge(earlier, later, given).map(Merged::Answer),
     }
+}
+
+/// A view of numbers.
+fn numbers<'a>(view: &'a Bound<'_, PyAny>) -> Option<&'a shapetracker::View> {
+    view.cast::<View>().ok()?.get().numbers("merge").ok()
 }
 
 /// The view of numbers, or for which values of names there is one.
@@ -39,16 +44,15 @@ pub(crate) enum Merged {
 
 /// The exact conditions on the strides of an earlier view of a shape for `later` to merge with it.
 ///
-/// Where the later view is a SymbolicView, or sizes have names, it is the Answer for strides `s1`, `s2`, .. of any integers.
+/// Where the later view or sizes have names, it is the Answer for strides `s1`, `s2`, .. of any integers.
 #[pyfunction]
 pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &Bound<'_, PyAny>) -> PyResult<Asked> {
-    let numbers = numbers_of("conditions", shape);
-    match (numbers, later.cast::<View>()) {
-        (Ok(shape), Ok(later)) => match shapetracker::conditions(&shape, &later.get().0) {
-            Ok(conditions) => Ok(Asked::Conditions(Conditions { conditions, shape, later: later.get().0.clone() })),
+    match (numbers_of("conditions", shape), numbers(later)) {
+        (Ok(shape), Some(later)) => match shapetracker::conditions(&shape, later) {
+            Ok(conditions) => Ok(Asked::Conditions(Conditions { conditions, shape, later: later.clone() })),
             Err(err) => Err(unanswered(err)),
         },
-        (Err(err), Ok(_)) if !symbolic::has_names(&PyTuple::new(shape.py(), [shape])?) => Err(err),
+        (Err(err), Some(_)) if !symbolic::has_names(&[shape]) => Err(err),
         _ => symbolic::conditions(shape, later).map(Asked::Answer),
     }
 }
@@ -94,6 +98,6 @@ impl Conditions {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let again = crate::import::module(py, "shapetracker")?.getattr("conditions")?;
-        (again, (tuple(py, &self.shape)?, View(self.later.clone()))).into_pyobject(py)
+        (again, (tuple(py, &self.shape)?, View::from(self.later.clone()))).into_pyobject(py)
     }
 }

@@ -57,6 +57,11 @@ pub(crate) fn html(name: &str, tracker: &ShapeTracker) -> String {
     })
 }
 
+/// A text as it stands.
+pub(crate) fn pre(text: &str) -> String {
+    format!("<pre>{}</pre>", escaped(text))
+}
+
 /// The first drawing that is small enough.
 fn fitting(drawn: impl Fn(usize) -> String) -> String {
     let mut text = String::new();

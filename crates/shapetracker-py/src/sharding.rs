@@ -369,7 +369,7 @@ impl Outcome {
     #[getter]
     fn view(&self) -> Option<ShapeTracker> {
         match &self.answer {
-            shard::Outcome::Unsayable { parts } => parts.view().cloned().map(ShapeTracker),
+            shard::Outcome::Unsayable { parts } => parts.view().cloned().map(ShapeTracker::from),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ from typing import Any
 from counted import LARGEST, Runs
 from lines import Draws, Lines, NumPyDraws, TorchDraws, composed, flipped_first
 
-from shapetracker import ParseError, Sym, SymbolicShapeTracker, advice
+from shapetracker import ParseError, ShapeTracker, Sym, advice
 
 NAMES = {"A": (3, 1, 2, 3, 5), "B": (4, 1, 4, 2, 1), "C": (2, 2, 1, 3, 1), "D": (5, 1, 1, 2, 2)}
 """The values of names: those for which lines are drawn, and others."""
@@ -136,7 +136,7 @@ def draw(lines: Lines, rng: random.Random) -> NamedLine | None:
     sizes = [rng.choice(["A", "B", "C", "D", "A", "B", "1", "2", "A*B", "2*C", "B + 1"]) for _ in range(rng.randint(1, 4))]
     maker = f"{'np' if lines.runs.name == 'numpy' else 'torch'}.zeros(({', '.join(sizes)},))"
     text, read, calls = "x", maker, []
-    shape = SymbolicShapeTracker.parse(maker).shape if set("".join(sizes)) & set(NAMES) else ()
+    shape = ShapeTracker.parse(maker, where="").shape if set("".join(sizes)) & set(NAMES) else ()
     values = {name: given[0] for name, given in NAMES.items()}
     if not shape or math.prod(Named.of(size) for size in shape) > LARGEST:
         return None
@@ -147,7 +147,7 @@ def draw(lines: Lines, rng: random.Random) -> NamedLine | None:
             continue
         more = composed(call, read)
         try:
-            shape = SymbolicShapeTracker.parse(more).shape
+            shape = ShapeTracker.parse(more, where="").shape
             value = step(lines, call, x, values)[0]
         except (ParseError, RuntimeError, ValueError, TypeError, IndexError, AttributeError, OverflowError):
             continue

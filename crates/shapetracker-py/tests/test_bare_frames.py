@@ -37,7 +37,7 @@ UOP = "UOp.variable('x', 0, 9)"
 ARRAY = "bytearray(range(6))"
 SYM = "Sym('n', 1, 9)"
 CONDITION = f"({SYM} >= 4)"
-NAMED_VIEW = f"SymbolicView(({SYM}, 3), (1, {SYM}))"
+NAMED_VIEW = f"View(({SYM}, 3), (1, {SYM}))"
 NAMED = f"ShapeTracker.contiguous({SYM}, 4).permute(1, 0).reshape(2, -1)"
 NAMED_INDEX = f"{NAMED}.index_expr()"
 ANSWER = f"{NAMED}.single_view()"
@@ -60,11 +60,12 @@ ASSEMBLY = "Assembly(ShapeTracker.contiguous(4).flip(0), (4,), ((0, 4),), bytes(
 CALLS = {
     VIEW: """View.contiguous(2, 3); View.contiguous(range(2, 4)); View.parse('(2, 3):(1, 2)'); X.shape; X.strides;
         X.offset; X.mask; X.ndim; X.numel; X.is_empty(); X.is_contiguous(); X.is_identity(); X.address(1, 1);
-        X.address_range(); X.reshape(12); X.reshape(5); X.permute(1, 0); X.expand(4, 3); X.pad((1, 1), None);
+        X.address_range(); X.names; X.at(); X.reshape(12); X.reshape(5); X.permute(1, 0); X.expand(4, 3); X.pad((1, 1), None);
         X.shrink((0, 2), (1, 3)); X.flip(0); X.step(2, -1); X.merge_dims(); X.max_merge(); X.svg(); X._repr_html_();
         X == X; X != 3; hash(X); X.__reduce__(); repr(X); str(X); copy(X); View('no'); View.parse('no')""",
     STACK: """ShapeTracker.contiguous(-1); ShapeTracker.parse('(2, 3).flip(0)'); ShapeTracker.parse('no');
         ShapeTracker(X.views); X.as_view(); X.shape; X.ndim; X.numel; X.address(0, 0); list(X.addresses());
+        X.needs; X.names; X.known; X.at(n=3); X.given(); X.given(Sym('n') >= 3); X.equality(X); X.contiguity(); X.max_merge(); list(X); ShapeTracker[int]; View[int];
         X.reshape(6); X.reshape(7); X.permute(1, 0); X.transpose(0, 1); X.expand(3, 2); X.broadcast_to(2, 3, 2);
         X.pad((0, 1), None); X.shrink((0, 1), (0, 2)); X.flip(1); X.step(1, -1); X.squeeze(); X.squeeze(0);
         X.unsqueeze(0); X.contiguous(); X.contiguous(2); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
@@ -83,7 +84,7 @@ CALLS = {
         (X < 3).where(X, 0); X.min(2); X.max(2); X.eq(2); X.ne(2); X + 1; 1 + X; X - 1; 1 - X; X * 2; 2 * X; X // 2;
         100 // (X + 60); X % 2; 100 % (X + 60); (X < 3) & (X > 1); (X < 3) | (X > 1); True & (X < 3); True | (X < 3); -X;
         ~(X < 3); X < 1; X <= 1; X > 1; X >= 1; X == X; X != X; hash(X); X.__reduce__(); repr(X); str(X); copy(X); bool(X < 3); X // 0; Expr('x'); simplify_pair(X, X < 9)""",
-    INDEX: """X.index; X.valid; X.shape; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
+    INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
         X.__reduce__(); repr(X); str(X); copy(X)""",
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
@@ -114,19 +115,23 @@ CALLS = {
         Sym.parse('n', 'n=4..4'); X + 1; 1 - X; 2 * X; X**2; X**-1; 2**X; 4 * X // 2; X // 2; 4 * X % 2; X % 2; -X; X < 3; X <= 3;
         X > 3; X >= X; X == X; X != 3; hash(X); bool(X); repr(X); str(X); X.__reduce__(); copy(X); Sym('lambda'); Sym('n', 2, 1)""",
     CONDITION: "X.poly; X.op; X.mod; X.holds(n=3); X.holds(n=0); X == X; hash(X); bool(X); repr(X); str(X)",
-    NAMED_VIEW: """SymbolicView.contiguous(3, Sym('n')); SymbolicView.parse('(n, 3):(1, n)', where='n=1..9'); X.shape;
-        SymbolicView.parse('(n, 3', ''); X.strides; X.offset; X.mask; X.ndim; X.names; X.at(n=3); X.at(); X == X; hash(X);
+    NAMED_VIEW: """View.contiguous(3, Sym('n')); View.parse('(n, 3):(1, n)', where='n=1..9'); X.shape;
+        View.parse('(n, 3', ''); X.strides; X.offset; X.mask; X.ndim; X.numel; X.names; X.at(n=3); X.at(); X.is_empty(); X.is_contiguous(); X.is_identity();
+        X.address(0, 1, n=3); X.address(0, 1); X.address_range(); X.reshape(-1); X.permute(1, 0); X.expand(-1, 3); X.pad((0, 1), None);
+        X.shrink((0, 1), None); X.flip(0); X.step(-1, 1); X.merge_dims(); X.max_merge(); X.svg(); X._repr_html_(); View((2, 3)).reshape(Sym('n'), 2); X == X; hash(X);
         repr(X); str(X); X.__reduce__(); copy(X); merge(X, View((3,))); merge(X, View((30,))); merge(X, X, given=3);
-        conditions((10, 3), X); conditions((3,), SymbolicView((Sym('s1'),))); View((Sym('n'),)); explain_view(X, -1)""",
-    NAMED: """SymbolicShapeTracker.contiguous(3, Sym('n')); SymbolicShapeTracker.parse('(n, 3).T', 'n=1..9'); copy(X); X.__reduce__(); SymbolicShapeTracker.of_parts(*X.__reduce__()[1]); X.views;
+        conditions((10, 3), X); conditions((3,), View((Sym('s1'),))); View((Sym('n'),)); explain_view(X, -1)""",
+    NAMED: """ShapeTracker.contiguous(3, Sym('n')); ShapeTracker.parse('(n, 3).T', where='n=1..9'); copy(X); X.__reduce__(); ShapeTracker.of_parts(*X.__reduce__()[1]); X.views;
         ShapeTracker.parse('(n, 3).T', where='n=4..4'); X.as_view(); X.shape; X.ndim; X.numel; X.needs; X.names; X.known;
         X.at(n=3); X.at(n=10); X.given(Sym('n', 1, 9) >= 4); X.given(3); X.reshape(-1); X.reshape(3, -1); X.permute(1, 0);
         X.transpose(0, 1); X.expand(2, -1); X.broadcast_to(3, 2, -1); X.pad((0, 1), None); X.pad(3); X.shrink((0, 1), None);
         X.flip(0); X.step(-1, 1); X.squeeze(); X.squeeze(0); X.unsqueeze(0); X.as_strided((2,), (1,)); X.compose(X); X[0, 1:];
         X['no']; list(X); X.single_view(); X.equality(X); X.equality(3); X.max_merge(); X.index_expr(); X == X; hash(X); repr(X);
-        X.contiguity(); X.address_range(); X.buffer_len(); X.collision(); X.invert(Sym('n'), 3); str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
+        X.address(0, 0, n=3); X.address(0, 0); X.addresses(); X.is_contiguous(); X.is_identity(); X.real_strides(); X.affine(); X.unit_stride_axes(); X.axis_is_masked(0);
+        X.difference(X); X.svg(); X._repr_html_(); X.contiguous(); ShapeTracker.contiguous(2).compose(X.as_view()); iter(ShapeTracker.contiguous(Sym('n')));
+        X.contiguity(); X.address_range(); X.buffer_len(); X.collision(); X.invert(Sym('n'), 3); str(X); ShapeTracker(X.views); ShapeTracker(3)""",
     NAMED_INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(0, 1, n=3); X.address(0, n=3); X.code();
-        X.code('no'); X.kernel('c'); X == X; hash(X); repr(X); str(X)""",
+        X.code('no'); X.kernel('c'); X == X; hash(X); repr(X); str(X); X.__reduce__()""",
     ANSWER: """X.kind; X.formula; X.guard; X.holds(n=3); X.holds(m=3); X.at(n=1); X.view; X.leaves; X.needs; X.values; X.witness;
         X.reason; X.names; X == X; hash(X); bool(X); repr(X); str(X)""",
     LEAF: "X.conditions; X.verdict; X.view; repr(X)",

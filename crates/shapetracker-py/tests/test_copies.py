@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import oracle
-from shapetracker import ShapeTracker, Sym, SymbolicShapeTracker, apply
+from shapetracker import ShapeTracker, Sym, apply
 
 X = np.arange(6).reshape(3, 2)
 
@@ -61,7 +61,7 @@ def test_contiguous_of_a_tracker_is_the_operation_of_arrays() -> None:
     turned = ShapeTracker.contiguous(3, 2).permute(1, 0)
     assert turned.contiguous() == turned
     assert np.array_equal(apply(turned.contiguous().reshape(6), X), X.T.reshape(6))
-    names = SymbolicShapeTracker.contiguous(Sym("n"), 2).permute(1, 0)
+    names = ShapeTracker.contiguous(Sym("n"), 2).permute(1, 0)
     assert names.contiguous() == names and ShapeTracker.contiguous(Sym("n"), 2).contiguous().shape == (Sym("n"), 2)
     # Of the class it makes a tracker, as ever, also where it was looked up before.
     make = ShapeTracker.contiguous

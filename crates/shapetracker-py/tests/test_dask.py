@@ -240,7 +240,7 @@ def unknown() -> Any:
         (ValueError, "fill: 300 .int. is no value", lambda x: std.apply(".flip(0)", x.astype("u1"), fill=300)),
         (ParseError, "turn", lambda x: std.apply(".turn(0)", x)),
         (ValueError, "'64 MiB'", lambda x: std.apply(".flip(0)", x, chunks="much")),
-        (TypeError, "not a value of type SymbolicShapeTracker", lambda x: std.apply(ShapeTracker.contiguous(Sym("n")), x)),
+        (TypeError, "here sizes have names: say values, as `.at.n=1.` does", lambda x: std.apply(ShapeTracker.contiguous(Sym("n")), x)),
         (TypeError, "from_array makes one", lambda x: std.apply(".flip(0)", x.compute())),
         (TypeError, "Python objects", lambda x: std.apply(".flip(0)", x.astype(object))),
         (TypeError, "NumPy arrays", lambda x: std.apply(".flip(0)", da.ma.masked_equal(x, 3))),

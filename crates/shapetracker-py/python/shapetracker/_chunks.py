@@ -48,6 +48,9 @@ def layout_over(op: str, layout: Layout, shape: tuple[int, ...]) -> ShapeTracker
             f"{op}: takes a ShapeTracker, the text of a chain such as 'x.permute(1, 0).reshape(-1)', or a function from tracker"
             f" to tracker, not a value of type {type(given).__name__}"
         )
+    if given.names:
+        values = ", ".join(f"{name}={1 if low is None else low}" for name, (low, _) in given.names.items())
+        raise TypeError(f"{op}: takes numbers, and here sizes have names: say values, as `.at({values})` does")
     numel, reached = math.prod(shape), given.address_range()
     if reached is not None and not 0 <= reached[0] <= reached[1] < numel:
         outside = reached[0] if reached[0] < 0 else reached[1]

@@ -10,7 +10,7 @@ use crate::tracker::ShapeTracker;
 /// The address of an element of a tracker over ridx0, ridx1, .., and the condition that it has one.
 #[pyfunction]
 pub(super) fn over_ranges(tracker: &Bound<'_, ShapeTracker>) -> PyResult<(Expr, Expr)> {
-    let code = tracker.get().0.index_expr().map_err(|err| layout(&err))?;
+    let code = tracker.get().numbers("over_ranges")?.index_expr().map_err(|err| layout(&err))?;
     let over = |root| Expr::renamed(code.graph(), root, "ridx");
     Ok((over(code.index())?, over(code.valid())?))
 }

@@ -1,7 +1,7 @@
 //! Where sizes are no numbers: views and trackers whose fields or arguments are tinygrad's UOps.
 //!
 //! Numbers are tried first and know nothing of names. What they refuse because something is no number is asked of
-//! `shapetracker.compat.tinygrad._names`, which answers with the symbolic trackers of this package.
+//! `shapetracker.compat.tinygrad._names`, which answers with trackers of this package whose sizes have names.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -13,7 +13,7 @@ type Nodes<'py> = (Vec<Bound<'py, PyAny>>, usize, usize);
 /// What reads an element of a tracker, over `idx0`, `idx1`, .., as the nodes of both expressions.
 #[pyfunction]
 pub(super) fn index_nodes<'py>(tracker: &Bound<'py, ShapeTracker>) -> PyResult<Nodes<'py>> {
-    let code = tracker.get().0.multiplied_out_expr().map_err(|err| layout(&err))?;
+    let code = tracker.get().numbers("index_nodes")?.multiplied_out_expr().map_err(|err| layout(&err))?;
     listed(tracker.py(), code.graph(), code.index(), code.valid())
 }
 

@@ -88,7 +88,7 @@ impl ShapeTracker {
         Ok(self.objects.get_or_try_init(py, made)?.bind(py).clone())
     }
 
-    /// The tracker of the package `shapetracker` that these views make, at the fewest views: a SymbolicShapeTracker where a
+    /// The tracker of the package `shapetracker` that these views make, at the fewest views: one of names where a
     /// size is no number.
     #[getter(exact)]
     fn exact_tracker<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -96,7 +96,7 @@ impl ShapeTracker {
         let exact = slf
             .get()
             .exact(py)
-            .and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker(exact.clone()))?.into_any()));
+            .and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker::from(exact.clone()))?.into_any()));
         named(slf, "tracker.exact", (), exact)
     }
 
@@ -150,7 +150,7 @@ impl ShapeTracker {
         let py = slf.py();
         match slf.get().exact(py) {
             Ok(exact) => {
-                let exact = crate::tracker::ShapeTracker(exact.clone());
+                let exact = crate::tracker::ShapeTracker::from(exact.clone());
                 indexed(py)?.call1((exact, _idxs, py.None()))
             }
             Err(err) => named(slf, "tracker.to_indexed_uops", (_idxs,), Err(err)),

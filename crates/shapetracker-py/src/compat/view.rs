@@ -139,11 +139,13 @@ impl View {
         }
     }
 
-    /// The view of the package `shapetracker` that this one is, in canonical form: a SymbolicView where a size is no number.
+    /// The view of the package `shapetracker` that this one is, in canonical form: one with names where a size is no number.
     #[getter(exact)]
     fn exact_view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let exact =
-            slf.get().exact().and_then(|exact| Ok(Bound::new(slf.py(), crate::view::View(exact.clone()))?.into_any()));
+        let exact = slf
+            .get()
+            .exact()
+            .and_then(|exact| Ok(Bound::new(slf.py(), crate::view::View::from(exact.clone()))?.into_any()));
         slf.get().or_names(slf.py(), "exact", (), exact)
     }
 
@@ -179,7 +181,7 @@ impl View {
     ) -> PyResult<Bound<'py, PyAny>> {
         match slf.get().exact() {
             Ok(exact) => {
-                let exact = crate::tracker::ShapeTracker(exact.clone().into());
+                let exact = crate::tracker::ShapeTracker::from(shapetracker::ShapeTracker::from(exact.clone()));
                 indexed(slf.py())?.call1((exact, idxs, vexpr))
             }
             Err(err) => slf.get().or_names(slf.py(), "to_indexed_uops", (idxs, vexpr), Err(err)),
@@ -315,7 +317,7 @@ impl View {
     pub(super) fn padded(&self, arg: &Bound<'_, PyAny>) -> PyResult<Option<View>> {
         let py = arg.py();
         let padded = || {
-            let (exact, pads) = (self.exact()?, whole(py, pairs_of("pad", |_| None, arg))?);
+            let (exact, pads) = (self.exact()?, whole(py, pairs_of::<i64>("pad", |_| None, arg))?);
             if pads.len() == exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
                 return Ok(None);
             }
@@ -329,7 +331,7 @@ impl View {
 
     pub(super) fn shrunk(&self, arg: &Bound<'_, PyAny>) -> PyResult<View> {
         let py = arg.py();
-        let shrunk = || made(py, self.exact()?.shrink(whole(py, pairs_of("shrink", |_| None, arg))?));
+        let shrunk = || made(py, self.exact()?.shrink(whole(py, pairs_of::<i64>("shrink", |_| None, arg))?));
         self.moved("shrink", arg, shrunk())
     }
 
@@ -432,7 +434,7 @@ impl View {
         let py = shape.py();
         let (shape, strides) = (whole(py, numbers_of(OP, shape))?, whole(py, numbers_of(OP, strides))?);
         let offset = whole(py, number(OP, || "the offset".into(), offset))?;
-        let mask: Option<Ranges> = mask.map(|mask| whole(py, pairs_of(OP, |_| None, mask))).transpose()?;
+        let mask: Option<Ranges> = mask.map(|mask| whole(py, pairs_of::<i64>(OP, |_| None, mask))).transpose()?;
         let exact = canonical(py, &shape, &strides, offset, mask.as_deref())?;
         let given = Given { strides, offset, mask, contiguous };
         let same = exact.strides() == &given.strides[..]
@@ -454,7 +456,7 @@ impl View {
         let strides = strides.map(|strides| whole(py, numbers_of(OP, strides))).transpose()?;
         let strides = strides.filter(|strides| !strides.is_empty());
         let offset = offset.map_or(Ok(0), |offset| whole(py, number(OP, || "the offset".into(), offset)))?;
-        let mask: Option<Ranges> = mask.map(|mask| whole(py, pairs_of(OP, |_| None, mask))).transpose()?;
+        let mask: Option<Ranges> = mask.map(|mask| whole(py, pairs_of::<i64>(OP, |_| None, mask))).transpose()?;
         let row_major = shapetracker::View::contiguous(&shape).map_err(|err| refused_by(py, &err))?;
         if strides.is_none() && offset == 0 && mask.is_none() {
             return Ok(row_major.into());

@@ -9,6 +9,7 @@ use shapetracker_symbolic::{Poly, Question, Scope};
 use super::arguments::chain_error;
 use super::refused;
 use super::sym::Sym;
+use crate::arguments::Size;
 use crate::error::parse;
 
 /// The answer, over the names that it is written in.
@@ -32,7 +33,7 @@ pub(crate) fn sizes_with_names(op: &'static str, base: &Bound<'_, PyAny>) -> PyR
             continue;
         }
         has_names |= item.is_instance_of::<Sym>();
-        let size = super::arguments::size(op, || format!("number {place}"), &item)?;
+        let size = <shapetracker_symbolic::Sym as Size>::read(op, || format!("number {place}"), &item)?;
         texts.push(size.to_string());
         syms.push(size);
     }

@@ -7,12 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use shapetracker_symbolic::{Formula, Literal, Pair, Poly, Scope, Verdict, guard_text, one_view_at};
 
-use super::arguments::{point, sizes_of};
+use super::arguments::point;
 use super::refused;
 use super::sym::{Condition, names};
-use super::tracker::SymbolicShapeTracker;
-use super::view::{SymbolicView, view_at};
-use crate::arguments::described;
+use super::view::NamedView;
+use crate::arguments::{described, sizes_of};
 use crate::error::Undecided;
 use crate::view::View;
 use crate::witness::witness;
@@ -85,7 +84,7 @@ impl Answer {
         const OP: &str = "at";
         let point = point(OP, &self.asked, &self.needs, values)?;
         let Some(is_one) = self.answer.is_one_at(&self.asked, &point) else {
-            return self.by_integers(&point).map(|view| view.map(View)).ok_or_else(|| self.undecided());
+            return self.by_integers(&point).map(|view| view.map(View::from)).ok_or_else(|| self.undecided());
         };
         if is_one {
             // The part that the values lie in has a view; else the view that serves all parts is right here, too.
@@ -94,15 +93,15 @@ impl Answer {
                 (Some(Verdict::View(view)), _) | (_, Some(view)) => view,
                 _ => return Err(self.undecided()),
             };
-            return view_at(OP, &self.names, view, &point).map(Some);
+            return NamedView::of(&self.names, view).at(OP, &point).map(View::from).map(Some);
         }
         Ok(None)
     }
 
     /// The view that serves wherever there is one, where one set of polynomials does.
     #[getter]
-    fn view(&self) -> Option<SymbolicView> {
-        self.answer.view().map(|view| SymbolicView::of(&self.names, view))
+    fn view(&self) -> Option<View> {
+        self.answer.view().map(|view| View::over(&self.names, view))
     }
 
     /// The parts that the values fall into, with what is known in each.
@@ -192,6 +191,12 @@ impl Answer {
         Answer { asked: asked.clone(), names, needs: needs.to_vec(), views: views.into_iter().collect(), answer }
     }
 
+    /// What a tracker answers.
+    pub(crate) fn of_tracker(py: Python<'_>, tracker: &shapetracker_symbolic::ShapeTracker) -> Answer {
+        let answer = py.detach(|| tracker.single_view());
+        Answer::of(tracker.scope(), tracker.needs(), tracker.views().iter().cloned(), answer)
+    }
+
     /// What the integers decide at values, where they do.
     fn by_integers(&self, point: &[i128]) -> Option<Option<shapetracker::View>> {
         one_view_at(&self.asked, &self.views, point)
@@ -232,9 +237,9 @@ impl Leaf {
 
     /// The one view there, or None.
     #[getter]
-    fn view(&self) -> Option<SymbolicView> {
+    fn view(&self) -> Option<View> {
         match &self.leaf.verdict {
-            Verdict::View(view) => Some(SymbolicView::of(&self.names, view)),
+            Verdict::View(view) => Some(View::over(&self.names, view)),
             _ => None,
         }
     }
@@ -251,7 +256,7 @@ impl Leaf {
 }
 
 /// Conditions that hold together.
-pub(super) fn conjunction<'py>(
+pub(crate) fn conjunction<'py>(
     py: Python<'py>,
     scope: &Arc<Scope>,
     literals: &[Literal],
@@ -267,7 +272,7 @@ pub(crate) fn formula<'py>(py: Python<'py>, scope: &Arc<Scope>, formula: &Formul
 }
 
 /// What is needed, as the end of a line.
-pub(super) fn needs_text(scope: &Scope, needs: &[Literal]) -> String {
+pub(crate) fn needs_text(scope: &Scope, needs: &[Literal]) -> String {
     let texts: Vec<String> = needs.iter().map(|need| need.text(scope)).collect();
     if texts.is_empty() { String::new() } else { format!("; needs {}", texts.join(" and ")) }
 }
@@ -281,7 +286,7 @@ pub(crate) fn merge(
     const OP: &str = "merge";
     let view = |value: &Bound<'_, PyAny>| {
         let mismatch = || PyTypeError::new_err(format!("{OP}: takes two views, not {}", described(value)));
-        SymbolicView::any(value).ok_or_else(mismatch)
+        Ok::<_, PyErr>(value.cast::<View>().map_err(|_| mismatch())?.get().named().into_owned())
     };
     let (earlier, later) = (view(earlier)?, view(later)?);
     let mut conditions = Vec::new();
@@ -297,17 +302,17 @@ pub(crate) fn merge(
         let mismatch = || refuse(&condition);
         conditions.push(condition.cast::<Condition>().map_err(|_| mismatch())?.get().plain(OP)?);
     }
-    asked(OP, earlier, later, &conditions)
+    asked(OP, &earlier, &later, &conditions)
 }
 
 /// The answer about a pair of views, each over names of its own.
 fn asked(
     op: &'static str,
-    earlier: SymbolicView,
-    later: SymbolicView,
+    earlier: &NamedView,
+    later: &NamedView,
     given: &[shapetracker_symbolic::Condition],
 ) -> PyResult<Answer> {
-    let (mut scope, views) = SymbolicView::united(op, &[earlier, later])?;
+    let (mut scope, views) = NamedView::united(op, &[earlier, later])?;
     if !given.is_empty() {
         let scalar = shapetracker_symbolic::ShapeTracker::in_scope(scope, Vec::new());
         let known =
@@ -319,17 +324,12 @@ fn asked(
     Ok(Answer::of(pair.scope(), pair.needs(), pair.views().map(Clone::clone), pair.answer().clone()))
 }
 
-/// For which values an array, tracker or view can be viewed under a shape.
-pub(crate) fn explain_view(tracker: &SymbolicShapeTracker, shape: &Bound<'_, PyTuple>) -> PyResult<Answer> {
-    tracker.reshape(shape)?.answer()
-}
-
 /// For which values of strides s1, s2, .. and of the names a view of a shape with these strides and a later view are one.
 pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &Bound<'_, PyAny>) -> PyResult<Answer> {
     const OP: &str = "conditions";
     let mismatch = || PyTypeError::new_err(format!("{OP}: the later view is to be a view, not {}", described(later)));
-    let later = SymbolicView::any(later).ok_or_else(mismatch)?;
-    let shape = sizes_of(OP, shape)?;
+    let later = &*later.cast::<View>().map_err(|_| mismatch())?.get().named();
+    let shape = sizes_of::<shapetracker_symbolic::Sym>(OP, shape)?;
     let strides: Vec<String> = (1..=shape.len()).map(|axis| format!("s{axis}")).collect();
     let (scope, polys) = shapetracker_symbolic::Sym::united(OP, shape).map_err(|err| refused(&err))?;
     let is_stride = |name: &str| strides.iter().any(|stride| stride == name);
@@ -345,5 +345,5 @@ pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &Bound<'_, PyAny>) -> 
         shapetracker_symbolic::Sym::united(OP, sizes.chain(strides)).map_err(|err| refused(&err))?;
     let strides = polys.split_off(polys.len() / 2);
     let view = shapetracker_symbolic::View { shape: polys, strides, offset: Poly::default(), mask: None };
-    asked(OP, SymbolicView { scope, view }, later, &[])
+    asked(OP, &NamedView { scope, view }, later, &[])
 }

@@ -238,7 +238,7 @@ impl Sym {
 }
 
 impl Sym {
-    pub(super) fn of(sym: shapetracker_symbolic::Sym) -> Sym {
+    pub(crate) fn of(sym: shapetracker_symbolic::Sym) -> Sym {
         Sym(sym)
     }
 
@@ -251,7 +251,7 @@ impl Sym {
     }
 
     /// The value, if it can be computed with: quotients, such as the `(n//2)` of an answer, are no polynomials.
-    pub(super) fn plain(&self, op: &str) -> PyResult<shapetracker_symbolic::Sym> {
+    pub(crate) fn plain(&self, op: &str) -> PyResult<shapetracker_symbolic::Sym> {
         let (scope, poly) = self.0.parts().map_err(|err| refused(&err))?;
         if scope.quotients().is_empty() {
             return Ok(self.0.clone());
@@ -301,7 +301,7 @@ pub(super) fn hashed(sym: &shapetracker_symbolic::Sym) -> u64 {
 }
 
 /// Names with their least and greatest values.
-pub(super) fn names<'py>(py: Python<'py>, scope: &shapetracker_symbolic::Scope) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn names<'py>(py: Python<'py>, scope: &shapetracker_symbolic::Scope) -> PyResult<Bound<'py, PyDict>> {
     let names = PyDict::new(py);
     for name in &scope.names()[..scope.names().len() - scope.quotients().len()] {
         names.set_item(&*name.name, (name.lo, name.hi))?;
@@ -382,13 +382,13 @@ impl Condition {
 }
 
 impl Condition {
-    pub(super) fn of(condition: &shapetracker_symbolic::Condition) -> PyResult<Condition> {
+    pub(crate) fn of(condition: &shapetracker_symbolic::Condition) -> PyResult<Condition> {
         condition.parts().map_err(|err| refused(&err))?;
         Ok(Condition(condition.clone()))
     }
 
     /// The condition, if it is one on names and not on quotients.
-    pub(super) fn plain(&self, op: &str) -> PyResult<shapetracker_symbolic::Condition> {
+    pub(crate) fn plain(&self, op: &str) -> PyResult<shapetracker_symbolic::Condition> {
         let own = Sym::of(self.compared()?).plain(op)?;
         let (scope, poly) = own.parts().map_err(|err| refused(&err))?;
         let literal = self.0.parts().map_err(|err| refused(&err))?.1;

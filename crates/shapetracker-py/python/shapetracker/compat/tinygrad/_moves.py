@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from shapetracker import SymbolicShapeTracker
+from shapetracker import ShapeTracker as Tracker
 
 from ._classes import View
 from ._sizes import Fields, Open, Sizes, bounds, canonical, checked, product, row_major, same
@@ -13,18 +13,18 @@ from .view import ViewError
 __all__ = ["add", "expand", "flip", "invert", "minify", "pad", "permute", "reshape", "shrink"]
 
 
-def alone(fields: Fields) -> SymbolicShapeTracker:
-    """The symbolic tracker of one view. What a movement operation needs never changes its formula."""
-    return SymbolicShapeTracker([fields.view()])
+def alone(fields: Fields) -> Tracker:
+    """The tracker with names of one view. What a movement operation needs never changes its formula."""
+    return Tracker([fields.view()])
 
 
-def one(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
+def one(sizes: Sizes, tracker: Tracker) -> View | None:
     """The view of a tracker, if it is one that fields can say: they have no masked scalar."""
     view = tracker.as_view()
     return None if view is None or (not view.shape and view.mask is not None) else sizes.made(view)
 
 
-def merged(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
+def merged(sizes: Sizes, tracker: Tracker) -> View | None:
     """The one view of a tracker whose views may have been merged, unless a need fixes a name."""
     try:
         return one(sizes, checked(tracker))
@@ -32,7 +32,7 @@ def merged(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
         return None
 
 
-def moved(sizes: Sizes, tracker: SymbolicShapeTracker) -> View:
+def moved(sizes: Sizes, tracker: Tracker) -> View:
     view = one(sizes, tracker)
     if view is None:
         raise Open("the result is no single view")
@@ -156,7 +156,7 @@ def add(sizes: Sizes, below: View, above: View) -> View | None:
     under, over = sizes.fields(below), sizes.fields(above)
     if under.contiguous or bounds(product(over.shape))[1] <= 0:
         return above
-    return merged(sizes, SymbolicShapeTracker([under.view(), over.view()]))
+    return merged(sizes, Tracker([under.view(), over.view()]))
 
 
 def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
@@ -167,7 +167,7 @@ def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
     order = sorted(range(len(ends)), key=lambda axis: -abs(ends[axis]))
     ranges = fields.mask or tuple((0, size) for size in fields.shape)
 
-    def ordered(tracker: SymbolicShapeTracker) -> Fields:
+    def ordered(tracker: Tracker) -> Fields:
         view = tracker.shrink(ranges).flip(flipped).permute(order).as_view()
         if view is None:
             raise Open("the result is no single view")
@@ -176,4 +176,4 @@ def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
     in_memory = ordered(alone(fields))
     if not in_memory.contiguous or same(product(in_memory.shape), product(sizes.sizes(out_shape))) is not True:
         return None
-    return sizes.made(ordered(SymbolicShapeTracker.contiguous(fields.shape)))
+    return sizes.made(ordered(Tracker.contiguous(fields.shape)))

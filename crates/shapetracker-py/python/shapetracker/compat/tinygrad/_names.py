@@ -1,7 +1,7 @@
-"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on this package's symbolic trackers.
+"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on this package's trackers.
 
 An operation is done where what it needs of the values is proved, or may hold: tinygrad takes it for granted, too. What
-can hold for no values is refused. Where the symbolic trackers have no answer tinygrad's own classes are asked.
+can hold for no values is refused. Where these trackers have no answer tinygrad's own classes are asked.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from operator import index
 from typing import Any, Callable
 
-from shapetracker import Expr, SymbolicShapeTracker, SymbolicView, Undecided
+from shapetracker import Expr, Undecided
+from shapetracker import ShapeTracker as Tracker
+from shapetracker import View as ExactView
 
 from . import _moves
 from ._classes import ShapeTracker, View
@@ -74,7 +76,7 @@ def _size(sizes: Sizes, view: View) -> int:
     return int(product(bounds(size)[1] for size in sizes.sizes(view.shape)))  # type: ignore[arg-type]
 
 
-def _exact(sizes: Sizes, view: View) -> SymbolicView:
+def _exact(sizes: Sizes, view: View) -> ExactView:
     return sizes.fields(view).view()
 
 
@@ -136,11 +138,11 @@ def _tracker_substitute(sizes: Sizes, st: ShapeTracker, values: dict[Any, Any]) 
 
 # What is asked of a tracker.
 
-# What makes a stack of views none that the symbolic trackers have: it is asked about view by view.
+# What makes a stack of views none that trackers with names have: it is asked about view by view.
 _REFUSED = (Open, ValueError, OverflowError)
 
 
-def _tracker_exact(sizes: Sizes, st: ShapeTracker) -> SymbolicShapeTracker:
+def _tracker_exact(sizes: Sizes, st: ShapeTracker) -> Tracker:
     return sizes.stack(st.views)
 
 
@@ -188,7 +190,7 @@ def _real_size(sizes: Sizes, st: ShapeTracker) -> int:
         return 0
     first = sizes.fields(st.views[0])
     if first.mask is not None:
-        cut = SymbolicShapeTracker([first.view()]).shrink(first.mask).as_view()
+        cut = Tracker([first.view()]).shrink(first.mask).as_view()
         if cut is None:
             raise Open("the result is no single view")
         first = canonical(Fields(cut.shape, cut.strides, cut.offset, None))

@@ -11,7 +11,9 @@ from functools import lru_cache
 from operator import index
 from typing import Any, Callable, Iterable, NamedTuple
 
-from shapetracker import Sym, SymbolicShapeTracker, SymbolicView
+from shapetracker import ShapeTracker as Tracker
+from shapetracker import Sym
+from shapetracker import View as ExactView
 
 from ._classes import View
 from ._genuine import Tinygrad
@@ -39,8 +41,8 @@ class Fields(NamedTuple):
     def contiguous(self) -> bool:
         return self.offset == 0 and self.mask is None and self.strides == row_major(self.shape)
 
-    def view(self) -> SymbolicView:
-        return SymbolicView(self.shape, self.strides, self.offset, self.mask)
+    def view(self) -> ExactView:
+        return ExactView(self.shape, self.strides, self.offset, self.mask)
 
 
 def row_major(shape: Iterable[Size]) -> tuple[Size, ...]:
@@ -142,9 +144,9 @@ class Sizes:
         """The same, simplified by tinygrad, which does that to shapes and offsets."""
         return size if isinstance(size, int) else _simple(self.uop(size))
 
-    def made(self, fields: Fields | SymbolicView) -> View:
+    def made(self, fields: Fields | ExactView) -> View:
         """The view with these fields, in tinygrad's canonical form."""
-        if isinstance(fields, SymbolicView):
+        if isinstance(fields, ExactView):
             fields = Fields(fields.shape, fields.strides, fields.offset, fields.mask)
         fields = canonical(fields)
         contiguous = fields.contiguous
@@ -164,8 +166,8 @@ class Sizes:
             return View.create(shape, strides, offset, mask)
         return View(shape, strides, offset, mask, contiguous)
 
-    def stack(self, views: Iterable[View]) -> SymbolicShapeTracker:
-        """The symbolic tracker of views.
+    def stack(self, views: Iterable[View]) -> Tracker:
+        """The tracker with names of views.
 
         What is under a view without elements does not matter, and under another view none that is row-major, from the
         begin of memory or of what is under it: each of its positions is the same one there.
@@ -174,10 +176,10 @@ class Sizes:
         if any(size == 0 for size in last.shape):
             below = []
         kept = [each.view() for each in (*(each for each in below if not each.contiguous), last)]
-        return checked(SymbolicShapeTracker(kept))
+        return checked(Tracker(kept))
 
 
-def checked(tracker: SymbolicShapeTracker) -> SymbolicShapeTracker:
+def checked(tracker: Tracker) -> Tracker:
     """The tracker, unless it is right for one value of a name alone.
 
     A compiled function is called again with other values. A need that fixes a name, such as `n == 3` or, of what is at
