@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::syntax::Syntax;
 use crate::text::{ParseError, quoted};
 
 /// A token of a text of numbers, names and calls.
@@ -48,7 +49,7 @@ pub enum Token {
 
 /// A text and a place in it: the next token, and what has been read before. A clone looks ahead.
 ///
-/// Spaces, line ends and Python's comments stand between tokens.
+/// Spaces, line ends and Python's comments stand between tokens; [`Tokens::without_comments`] has no comments.
 ///
 /// ```
 /// use indexpr::text::{Token, Tokens};
@@ -71,6 +72,18 @@ pub struct Tokens<'a> {
     pub span: Range<usize>,
     /// The end of the token before.
     pub last: usize,
+    writing: Writing,
+}
+
+/// What the texts that are read differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    /// Python's comments stand between tokens.
+    Commented,
+    /// `#` is a character like any other.
+    Plain,
+    /// An expression: `_12` is a name, and there are operators that would stand in the way of a text such as `Shape<Int<2>>`.
+    Expression(Syntax),
 }
 
 impl<'a> Tokens<'a> {
@@ -80,8 +93,32 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(indexpr::text::Tokens::new(" x").span, 1..2);
     /// ```
     pub fn new(text: &'a str) -> Self {
-        let (token, span) = token_at(text, 0);
-        Tokens { text, token, span, last: 0 }
+        Tokens::written(text, Writing::Commented)
+    }
+
+    /// The beginning of a text in which `#` begins no comment, such as an attribute of MLIR.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::text::Tokens::without_comments("#ttg.linear").word(), "#");
+    /// ```
+    pub fn without_comments(text: &'a str) -> Self {
+        Tokens::written(text, Writing::Plain)
+    }
+
+    /// The beginning of an expression.
+    pub(crate) fn of_expression(text: &'a str, syntax: Syntax) -> Self {
+        Tokens::written(text, Writing::Expression(syntax))
+    }
+
+    fn written(text: &'a str, writing: Writing) -> Self {
+        let (token, span) = token_at(text, 0, writing);
+        Tokens { text, token, span, last: 0, writing }
+    }
+
+    /// The first token at or behind a byte of the text, and its bytes.
+    #[inline]
+    fn at(&self, position: usize) -> (Token, Range<usize>) {
+        token_at(self.text, position, self.writing)
     }
 
     /// The text of the next token.
@@ -127,7 +164,7 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub fn advance(&mut self) {
         self.last = self.span.end;
-        (self.token, self.span) = token_at(self.text, self.last);
+        (self.token, self.span) = self.at(self.last);
     }
 
     /// Goes on with the first token at or behind a byte of the text.
@@ -139,7 +176,7 @@ impl<'a> Tokens<'a> {
     /// ```
     pub fn go_on_at(&mut self, position: usize) {
         self.last = position;
-        (self.token, self.span) = token_at(self.text, position);
+        (self.token, self.span) = self.at(position);
     }
 
     /// Goes past the next token if it is the given one.
@@ -163,6 +200,20 @@ impl<'a> Tokens<'a> {
     /// ```
     pub fn at_word(&self, word: &str) -> bool {
         self.token == Token::Name && self.word() == word
+    }
+
+    /// Whether the next token may be a name where a text has no numbers such as `_12`, which is one then, too.
+    ///
+    /// ```
+    /// use indexpr::text::Tokens;
+    /// assert!(Tokens::new("_12").at_name() && !Tokens::new("_-12").at_name());
+    /// ```
+    pub fn at_name(&self) -> bool {
+        match self.token {
+            Token::Name => true,
+            Token::Number => self.word().starts_with('_') && !self.word().contains('-'),
+            _ => false,
+        }
     }
 
     /// Whether the next token is this operator, or this character that is of no other kind.
@@ -194,7 +245,7 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").second(), Token::Dot);
     /// ```
     pub fn second(&self) -> Token {
-        token_at(self.text, self.span.end).0
+        self.at(self.span.end).0
     }
 
     /// The token after the next two, and its text.
@@ -204,8 +255,8 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").third(), (Token::Name, "T"));
     /// ```
     pub fn third(&self) -> (Token, &'a str) {
-        let second = token_at(self.text, self.span.end).1;
-        let (token, span) = token_at(self.text, second.end);
+        let second = self.at(self.span.end).1;
+        let (token, span) = self.at(second.end);
         (token, &self.text[span])
     }
 
@@ -230,7 +281,8 @@ impl<'a> Tokens<'a> {
         ParseError::new(message, self.text, span)
     }
 
-    /// The mistake that the next token is not what should stand there.
+    /// The mistake that the next token is not what should stand there. At its end the text is
+    /// [unfinished](ParseError::is_unfinished).
     ///
     /// ```
     /// let err = indexpr::text::Tokens::new("-3").expected("a size");
@@ -239,7 +291,8 @@ impl<'a> Tokens<'a> {
     #[cold]
     pub fn expected(&self, what: &str) -> ParseError {
         if self.token == Token::End {
-            return self.error_at(self.last..self.last, format!("expected {what}, found the end of the text"));
+            let message = format!("expected {what}, found the end of the text");
+            return self.error_at(self.last..self.last, message).and_unfinished();
         }
         let span = self.shown();
         self.error_at(span.clone(), format!("expected {what}, found {}", quoted(&self.text[span])))
@@ -247,7 +300,7 @@ impl<'a> Tokens<'a> {
 
     /// The bytes that a message shows of what stands here: a sign together with what it is the sign of.
     fn shown(&self) -> Range<usize> {
-        let (next, span) = token_at(self.text, self.span.end);
+        let (next, span) = self.at(self.span.end);
         let has_sign = matches!(self.word(), "-" | "+")
             && matches!(next, Token::Number | Token::NotWhole | Token::Name)
             && span.start == self.span.end;
@@ -326,15 +379,18 @@ fn blank(text: &str) -> usize {
 }
 
 /// The first token at or behind a byte of a text, and its bytes.
-fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
+fn token_at(text: &str, position: usize, writing: Writing) -> (Token, Range<usize>) {
     let mut start = position + blank(&text[position..]);
-    while text.as_bytes().get(start) == Some(&b'#') {
+    let (rest, first) = loop {
+        let rest = &text[start..];
+        let Some(&first) = rest.as_bytes().first() else { return (Token::End, start..start) };
+        if first != b'#' || writing != Writing::Commented {
+            break (rest, first);
+        }
         // A comment of Python, up to the end of its line.
-        let end = text[start..].find('\n').map_or(text.len(), |end| start + end);
+        let end = rest.find('\n').map_or(text.len(), |end| start + end);
         start = end + blank(&text[end..]);
-    }
-    let rest = &text[start..];
-    let Some(&first) = rest.as_bytes().first() else { return (Token::End, start..start) };
+    };
     let (token, len) = match first {
         b'(' | b'[' => (Token::Open(first), 1),
         b')' | b']' => (Token::Close(first), 1),
@@ -343,8 +399,8 @@ fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
         b'0'..=b'9' => number(rest),
         b'a'..=b'z' | b'A'..=b'Z' => (Token::Name, word(rest)),
         b'_' => match fixed(&rest[1..]) {
-            Some(len) => (Token::Number, 1 + len),
-            None => (Token::Name, word(rest)),
+            Some(len) if !matches!(writing, Writing::Expression(_)) => (Token::Number, 1 + len),
+            _ => (Token::Name, word(rest)),
         },
         // A text that does not end goes on to the end of its line, and is no text.
         b'"' | b'\'' => match rest[1..].find([char::from(first), '\n']) {
@@ -359,14 +415,27 @@ fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
             (b'<' | b'>' | b'=' | b'!', Some(b'=')) => (Token::Symbol, 2),
             (b'.', _) => (Token::Dot, 1),
             (b'=', _) => (Token::Equals, 1),
-            _ => (Token::Symbol, 1),
+            _ => (Token::Symbol, operator(rest.as_bytes(), writing)),
         },
+        b'&' | b'|' | b'+' => (Token::Symbol, operator(rest.as_bytes(), writing)),
         _ => match rest.chars().next() {
             Some(letter) if letter.is_alphabetic() => (Token::Name, word(rest)),
             other => (Token::Symbol, other.map_or(1, char::len_utf8)),
         },
     };
     (token, start..start + len)
+}
+
+/// The length of the operator at the front of a text: there are some of two characters that only expressions have. `--` and
+/// `++` mean nothing in any, but in C `--x` is a decrement and must not be read as `-(-x)`.
+#[inline]
+fn operator(text: &[u8], writing: Writing) -> usize {
+    let Writing::Expression(syntax) = writing else { return 1 };
+    match text {
+        [b'<', b'<', ..] | [b'>', b'>', ..] | [b'&', b'&', ..] | [b'|', b'|', ..] => 2,
+        [b'-', b'-', ..] | [b'+', b'+', ..] if syntax == Syntax::C => 2,
+        _ => 1,
+    }
 }
 
 /// The number at the front of a text that starts with a digit.
@@ -404,7 +473,7 @@ fn fixed(text: &str) -> Option<usize> {
 }
 
 /// The length of the letters, digits and underscores at the front of a text.
-fn word(text: &str) -> usize {
+pub(crate) fn word(text: &str) -> usize {
     let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_').unwrap_or(text.len());
     if text.as_bytes().get(end).is_none_or(u8::is_ascii) {
         return end;
@@ -466,6 +535,24 @@ mod tests {
         assert_eq!(words("x=.., T=1.."), ["x", "=", "..", ",", "T", "=", "1", ".."]);
         assert_eq!(words("a<=b**2//3==d"), ["a", "<=", "b", "**", "2", "//", "3", "==", "d"]);
         assert_eq!(words("Shape<_2,Stride<_3>>"), ["Shape", "<", "_2", ",", "Stride", "<", "_3", ">", ">"]);
+    }
+
+    #[test]
+    fn expressions_have_operators_of_their_own() {
+        let words = |text, syntax| {
+            let mut tokens = Tokens::of_expression(text, syntax);
+            let tokens = std::iter::from_fn(|| {
+                let word = tokens.word();
+                tokens.advance();
+                (!word.is_empty()).then_some(word)
+            });
+            tokens.collect::<Vec<&str>>()
+        };
+        assert_eq!(words("a<=b<<=c", Syntax::Python), ["a", "<=", "b", "<<", "=", "c"]);
+        assert_eq!(words("--x//-3", Syntax::Python), ["-", "-", "x", "//", "-", "3"]);
+        assert_eq!(words("--x&&!y||++z", Syntax::C), ["--", "x", "&&", "!", "y", "||", "++", "z"]);
+        assert_eq!(words("1.5 2e3 0x1F 7ull _12 # x", Syntax::C), ["1.5", "2e3", "0x1F", "7ull", "_12", "#", "x"]);
+        assert_eq!(Tokens::of_expression("_12", Syntax::C).token, Token::Name);
     }
 
     #[test]
