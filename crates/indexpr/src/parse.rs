@@ -12,7 +12,6 @@ use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use crate::places::make_room;
 use crate::syntax::Syntax;
 use crate::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
-use crate::tokens::word;
 
 impl Graph {
     /// Reads an expression over the variables of the graph.
@@ -56,10 +55,12 @@ impl Graph {
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         check_length(text)?;
         let result = result_of_map(text).unwrap_or(0..text.len());
-        let mut tokens = Tokens::of_expression(&text[..result.end], syntax);
+        let mut tokens = Tokens::of_expression(&text[..result.end]);
         tokens.go_on_at(result.start);
         let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
-        Parser { graph: self, text, syntax, tokens, variables, values, open }.parse()
+        let mut parser = Parser { graph: self, text, syntax, tokens, variables, values, open };
+        parser.take_operator_as_one();
+        parser.parse()
     }
 }
 
@@ -662,7 +663,8 @@ impl<'a> Parser<'_, 'a> {
         let end = self.span().end;
         if let Some(fraction) = self.text[end..].strip_prefix('.') {
             // A point behind digits is of the number: `3.` is no whole one.
-            let span = self.span().start..end + 1 + word(fraction);
+            let len = fraction.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(fraction.len());
+            let span = self.span().start..end + 1 + len;
             return Err(self.expected_at(span, "a whole number"));
         }
         let word = self.word();
@@ -818,6 +820,18 @@ impl<'a> Parser<'_, 'a> {
     /// Goes on to the next token.
     fn advance(&mut self) {
         self.tokens.advance();
+        self.take_operator_as_one();
+    }
+
+    /// Makes one token of an operator that would stand in the way of other texts, such as `Shape<Int<2>>`. `--` and `++` mean
+    /// nothing here, but in C `--x` is a decrement and must not be read as `-(-x)`.
+    fn take_operator_as_one(&mut self) {
+        let operator = &self.tokens.text.as_bytes()[self.tokens.span.start..];
+        self.tokens.span.end += match operator {
+            [b'<', b'<', ..] | [b'>', b'>', ..] | [b'&', b'&', ..] | [b'|', b'|', ..] => 1,
+            [b'-', b'-', ..] | [b'+', b'+', ..] if self.syntax == Syntax::C => 1,
+            _ => 0,
+        };
     }
 
     /// Puts an entry on the operator stack.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::syntax::Syntax;
 use crate::text::{ParseError, quoted};
 
 /// A token of a text of numbers, names and calls.
@@ -82,8 +81,8 @@ enum Writing {
     Commented,
     /// `#` is a character like any other.
     Plain,
-    /// An expression: `_12` is a name, and there are operators that would stand in the way of a text such as `Shape<Int<2>>`.
-    Expression(Syntax),
+    /// The same, and `_12` is a name.
+    Expression,
 }
 
 impl<'a> Tokens<'a> {
@@ -106,8 +105,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// The beginning of an expression.
-    pub(crate) fn of_expression(text: &'a str, syntax: Syntax) -> Self {
-        Tokens::written(text, Writing::Expression(syntax))
+    pub(crate) fn of_expression(text: &'a str) -> Self {
+        Tokens::written(text, Writing::Expression)
     }
 
     fn written(text: &'a str, writing: Writing) -> Self {
@@ -290,12 +289,15 @@ impl<'a> Tokens<'a> {
     /// ```
     #[cold]
     pub fn expected(&self, what: &str) -> ParseError {
-        if self.token == Token::End {
-            let message = format!("expected {what}, found the end of the text");
-            return self.error_at(self.last..self.last, message).and_unfinished();
-        }
-        let span = self.shown();
-        self.error_at(span.clone(), format!("expected {what}, found {}", quoted(&self.text[span])))
+        let is_end = self.token == Token::End;
+        let (span, found) = if is_end {
+            (self.last..self.last, "the end of the text".to_owned())
+        } else {
+            let span = self.shown();
+            (span.clone(), quoted(&self.text[span]))
+        };
+        let err = self.error_at(span, format!("expected {what}, found {found}"));
+        if is_end { err.and_unfinished() } else { err }
     }
 
     /// The bytes that a message shows of what stands here: a sign together with what it is the sign of.
@@ -399,7 +401,7 @@ fn token_at(text: &str, position: usize, writing: Writing) -> (Token, Range<usiz
         b'0'..=b'9' => number(rest),
         b'a'..=b'z' | b'A'..=b'Z' => (Token::Name, word(rest)),
         b'_' => match fixed(&rest[1..]) {
-            Some(len) if !matches!(writing, Writing::Expression(_)) => (Token::Number, 1 + len),
+            Some(len) if writing != Writing::Expression => (Token::Number, 1 + len),
             _ => (Token::Name, word(rest)),
         },
         // A text that does not end goes on to the end of its line, and is no text.
@@ -415,27 +417,14 @@ fn token_at(text: &str, position: usize, writing: Writing) -> (Token, Range<usiz
             (b'<' | b'>' | b'=' | b'!', Some(b'=')) => (Token::Symbol, 2),
             (b'.', _) => (Token::Dot, 1),
             (b'=', _) => (Token::Equals, 1),
-            _ => (Token::Symbol, operator(rest.as_bytes(), writing)),
+            _ => (Token::Symbol, 1),
         },
-        b'&' | b'|' | b'+' => (Token::Symbol, operator(rest.as_bytes(), writing)),
         _ => match rest.chars().next() {
             Some(letter) if letter.is_alphabetic() => (Token::Name, word(rest)),
             other => (Token::Symbol, other.map_or(1, char::len_utf8)),
         },
     };
     (token, start..start + len)
-}
-
-/// The length of the operator at the front of a text: there are some of two characters that only expressions have. `--` and
-/// `++` mean nothing in any, but in C `--x` is a decrement and must not be read as `-(-x)`.
-#[inline]
-fn operator(text: &[u8], writing: Writing) -> usize {
-    let Writing::Expression(syntax) = writing else { return 1 };
-    match text {
-        [b'<', b'<', ..] | [b'>', b'>', ..] | [b'&', b'&', ..] | [b'|', b'|', ..] => 2,
-        [b'-', b'-', ..] | [b'+', b'+', ..] if syntax == Syntax::C => 2,
-        _ => 1,
-    }
 }
 
 /// The number at the front of a text that starts with a digit.
@@ -473,7 +462,7 @@ fn fixed(text: &str) -> Option<usize> {
 }
 
 /// The length of the letters, digits and underscores at the front of a text.
-pub(crate) fn word(text: &str) -> usize {
+fn word(text: &str) -> usize {
     let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_').unwrap_or(text.len());
     if text.as_bytes().get(end).is_none_or(u8::is_ascii) {
         return end;
@@ -538,21 +527,15 @@ mod tests {
     }
 
     #[test]
-    fn expressions_have_operators_of_their_own() {
-        let words = |text, syntax| {
-            let mut tokens = Tokens::of_expression(text, syntax);
-            let tokens = std::iter::from_fn(|| {
-                let word = tokens.word();
-                tokens.advance();
-                (!word.is_empty()).then_some(word)
-            });
-            tokens.collect::<Vec<&str>>()
-        };
-        assert_eq!(words("a<=b<<=c", Syntax::Python), ["a", "<=", "b", "<<", "=", "c"]);
-        assert_eq!(words("--x//-3", Syntax::Python), ["-", "-", "x", "//", "-", "3"]);
-        assert_eq!(words("--x&&!y||++z", Syntax::C), ["--", "x", "&&", "!", "y", "||", "++", "z"]);
-        assert_eq!(words("1.5 2e3 0x1F 7ull _12 # x", Syntax::C), ["1.5", "2e3", "0x1F", "7ull", "_12", "#", "x"]);
-        assert_eq!(Tokens::of_expression("_12", Syntax::C).token, Token::Name);
+    fn expressions_have_no_comments_and_names_that_are_numbers_elsewhere() {
+        let mut tokens = Tokens::of_expression("_12 _-3 # x");
+        let kinds: Vec<Token> = std::iter::from_fn(|| {
+            let token = tokens.token;
+            tokens.advance();
+            (token != Token::End).then_some(token)
+        })
+        .collect();
+        assert_eq!(kinds, [Token::Name, Token::Name, Token::Symbol, Token::Number, Token::Symbol, Token::Name]);
     }
 
     #[test]
