@@ -116,7 +116,7 @@ impl<'a> Tokens<'a> {
 
     /// The first token at or behind a byte of the text, and its bytes.
     #[inline]
-    fn at(&self, position: usize) -> (Token, Range<usize>) {
+    fn token_from(&self, position: usize) -> (Token, Range<usize>) {
         token_at(self.text, position, self.writing)
     }
 
@@ -163,7 +163,7 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub fn advance(&mut self) {
         self.last = self.span.end;
-        (self.token, self.span) = self.at(self.last);
+        (self.token, self.span) = self.token_from(self.last);
     }
 
     /// Goes on with the first token at or behind a byte of the text.
@@ -175,7 +175,7 @@ impl<'a> Tokens<'a> {
     /// ```
     pub fn go_on_at(&mut self, position: usize) {
         self.last = position;
-        (self.token, self.span) = self.at(position);
+        (self.token, self.span) = self.token_from(position);
     }
 
     /// Goes past the next token if it is the given one.
@@ -201,7 +201,7 @@ impl<'a> Tokens<'a> {
         self.token == Token::Name && self.word() == word
     }
 
-    /// Whether the next token may be a name where a text has no numbers such as `_12`, which is one then, too.
+    /// Whether the next token is a name, in a text that has no numbers such as `_12`: there that is a name, too.
     ///
     /// ```
     /// use indexpr::text::Tokens;
@@ -244,7 +244,7 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").second(), Token::Dot);
     /// ```
     pub fn second(&self) -> Token {
-        self.at(self.span.end).0
+        self.token_from(self.span.end).0
     }
 
     /// The token after the next two, and its text.
@@ -254,8 +254,8 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").third(), (Token::Name, "T"));
     /// ```
     pub fn third(&self) -> (Token, &'a str) {
-        let second = self.at(self.span.end).1;
-        let (token, span) = self.at(second.end);
+        let second = self.token_from(self.span.end).1;
+        let (token, span) = self.token_from(second.end);
         (token, &self.text[span])
     }
 
@@ -302,7 +302,7 @@ impl<'a> Tokens<'a> {
 
     /// The bytes that a message shows of what stands here: a sign together with what it is the sign of.
     fn shown(&self) -> Range<usize> {
-        let (next, span) = self.at(self.span.end);
+        let (next, span) = self.token_from(self.span.end);
         let has_sign = matches!(self.word(), "-" | "+")
             && matches!(next, Token::Number | Token::NotWhole | Token::Name)
             && span.start == self.span.end;
