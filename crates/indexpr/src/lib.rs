@@ -48,7 +48,6 @@ mod graph;
 mod import;
 mod index;
 pub mod int;
-mod lexer;
 mod lines;
 pub mod list;
 mod order;

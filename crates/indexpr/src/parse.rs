@@ -9,10 +9,9 @@ use std::ops::Range;
 
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
-use crate::lexer::{Lexer, Token};
 use crate::places::make_room;
 use crate::syntax::Syntax;
-use crate::text::{ParseError, check_length, nearest, quoted};
+use crate::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 impl Graph {
     /// Reads an expression over the variables of the graph.
@@ -55,13 +54,13 @@ impl Graph {
     /// [`LONGEST_TEXT`]: crate::text::LONGEST_TEXT
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         check_length(text)?;
-        let mut lexer = match result_of_map(text) {
-            Some(result) => Lexer::new(&text[..result.end], syntax).at(result.start),
-            None => Lexer::new(text, syntax),
-        };
-        let (token, span) = lexer.next();
+        let result = result_of_map(text).unwrap_or(0..text.len());
+        let mut tokens = Tokens::of_expression(&text[..result.end]);
+        tokens.go_on_at(result.start);
         let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
-        Parser { graph: self, text, syntax, lexer, token, span, last: 0, variables, values, open }.parse()
+        let mut parser = Parser { graph: self, text, syntax, tokens, variables, values, open };
+        parser.take_operator_as_one();
+        parser.parse()
     }
 }
 
@@ -301,14 +300,11 @@ impl Open {
 /// The state of reading one text.
 struct Parser<'g, 'a> {
     graph: &'g mut Graph,
+    /// The whole text.
     text: &'a str,
     syntax: Syntax,
-    lexer: Lexer<'a>,
-    /// The next token, and its bytes.
-    token: Token,
-    span: Range<usize>,
-    /// The end of the token before.
-    last: usize,
+    /// How far it is read. Its text ends where the expression does.
+    tokens: Tokens<'a>,
     /// The variables that the text has named so far: the graph finds a name by a linear search.
     variables: Map<&'a str, Expr>,
     /// Values that wait for their operators.
@@ -342,19 +338,19 @@ impl<'a> Parser<'_, 'a> {
     /// Reads signs and opening parentheses, as many as there are, and then a literal or a variable.
     fn value(&mut self) -> Result<(), ParseError> {
         loop {
-            let begin = self.span.start;
-            let open = match (self.token, self.word(), self.syntax) {
-                (Token::Number, ..) => return self.literal(false),
+            let begin = self.span().start;
+            let open = match (self.tokens.token, self.word(), self.syntax) {
+                (Token::Number | Token::NotWhole, ..) => return self.literal(false),
                 // A sign belongs to a literal: the number without it may be past `i64`.
-                (Token::Symbol, "-", _) if self.second().0 == Token::Number => {
+                (Token::Symbol, "-", _) if matches!(self.tokens.second(), Token::Number | Token::NotWhole) => {
                     self.advance();
                     return self.literal(true);
                 }
                 (Token::Symbol, "-", _) => Open::Minus,
                 (Token::Symbol, "+", _) => Open::Plus,
                 (Token::Symbol, "!", Syntax::C) | (Token::Name, "not", Syntax::Python) => Open::Not,
-                (Token::Symbol, "(", Syntax::C) => self.cast().map_or(Open::Parenthesis, Open::Cast),
-                (Token::Symbol, "(", Syntax::Python) => Open::Parenthesis,
+                (_, "(", Syntax::C) => self.cast().map_or(Open::Parenthesis, Open::Cast),
+                (_, "(", Syntax::Python) => Open::Parenthesis,
                 (Token::Name, "and" | "or" | "if" | "else", Syntax::Python) => {
                     return Err(self.expected("an expression"));
                 }
@@ -364,14 +360,14 @@ impl<'a> Parser<'_, 'a> {
                     self.advance();
                     continue;
                 }
-                (Token::Name, name, _) if self.text[self.second().1] == *"(" => {
+                (Token::Name, name, _) if self.tokens.second() == Token::Open(b'(') => {
                     let open = match (name, Function::named(name)) {
                         ("min" | "Min", _) => Open::Call(Binary::Min, 0),
                         ("max" | "Max", _) => Open::Call(Binary::Max, 0),
                         (_, Some(function)) => Open::Function(function, 0),
                         _ => return Err(self.expected("`min` or `max`")),
                     };
-                    self.push(open, self.span.clone());
+                    self.push(open, self.span());
                     self.advance();
                     self.advance();
                     continue;
@@ -379,16 +375,16 @@ impl<'a> Parser<'_, 'a> {
                 (Token::Name, ..) => return self.name(),
                 _ => return Err(self.expected("an expression")),
             };
-            self.push(open, begin..self.span.end);
+            self.push(open, begin..self.span().end);
             self.advance();
         }
     }
 
     /// Reads what follows a value: an operator, or what closes something.
     fn operator(&mut self) -> Result<Next, ParseError> {
-        let (word, span) = (self.word(), self.span.clone());
+        let (word, span) = (self.word(), self.span());
         let (choice, otherwise) = self.choice();
-        if self.token == Token::End || [")", ",", otherwise].contains(&word) {
+        if self.tokens.token == Token::End || [")", ",", otherwise].contains(&word) {
             self.reduce(binding::CHOICE)?;
             return self.close(word, otherwise);
         }
@@ -424,7 +420,7 @@ impl<'a> Parser<'_, 'a> {
     /// choice.
     fn close(&mut self, word: &str, otherwise: &str) -> Result<Next, ParseError> {
         let Some((open, span)) = self.open.pop().map(|(open, span)| (open, Range::from(span))) else {
-            return match self.token {
+            return match self.tokens.token {
                 Token::End => Ok(Next::Nothing),
                 _ => Err(self.expected("an operator or the end of the text")),
             };
@@ -469,7 +465,7 @@ impl<'a> Parser<'_, 'a> {
                     1 => format!("`{name}` takes one number"),
                     takes => format!("`{name}` takes {takes} numbers"),
                 };
-                return Err(self.error_at(self.span.clone(), message));
+                return Err(self.error_at(self.span(), message));
             }
             (Open::Parenthesis, ")") => Next::Operator,
             _ => return Err(self.expected("an operator or `)`")),
@@ -616,12 +612,9 @@ impl<'a> Parser<'_, 'a> {
 
     /// Whether a name and a dot stand here in front of a function or another name and a dot.
     fn is_of_a_function(&self) -> bool {
-        let mut lexer = self.lexer;
-        let mut next = || {
-            let (token, span) = lexer.next();
-            (token, &self.text[span])
-        };
-        next().1 == "." && next().0 == Token::Name && matches!(next().1, "(" | ".")
+        let mut ahead = self.tokens.clone();
+        ahead.advance();
+        ahead.take(Token::Dot) && ahead.take(Token::Name) && matches!(ahead.token, Token::Open(b'(') | Token::Dot)
     }
 
     /// A chain of comparisons as Python has it, of which this operator is the last: `a < b <= c` is `a < b and b <= c`,
@@ -667,6 +660,13 @@ impl<'a> Parser<'_, 'a> {
 
     /// Reads the next token, a literal; `negative` says that a minus stands before it.
     fn literal(&mut self, negative: bool) -> Result<(), ParseError> {
+        let end = self.span().end;
+        if let Some(fraction) = self.text[end..].strip_prefix('.') {
+            // A point behind digits is of the number: `3.` is no whole one.
+            let len = fraction.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(fraction.len());
+            let span = self.span().start..end + 1 + len;
+            return Err(self.expected_at(span, "a whole number"));
+        }
         let word = self.word();
         let digits = match self.syntax {
             Syntax::Python => word.replace('_', ""),
@@ -688,8 +688,8 @@ impl<'a> Parser<'_, 'a> {
         let value = i128::from_str_radix(digits, radix).ok();
         let value = value.and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
         let Some(value) = value else {
-            let message = format!("{} is past the range of 64-bit integers", self.quoted(&self.span));
-            return Err(self.error_at(self.span.clone(), message));
+            let message = format!("{} is past the range of 64-bit integers", self.quoted(&self.span()));
+            return Err(self.error_at(self.span(), message));
         };
         self.values.push(self.graph.int(value));
         self.advance();
@@ -699,7 +699,7 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the name of a variable, or true or false.
     fn name(&mut self) -> Result<(), ParseError> {
         let name = self.word();
-        if THREADS.contains(&name) && self.text[self.second().1] == *"." {
+        if THREADS.contains(&name) && self.tokens.second() == Token::Dot {
             return self.thread_index(name);
         }
         let value = match (name, self.syntax) {
@@ -710,7 +710,7 @@ impl<'a> Parser<'_, 'a> {
                 None => {
                     let known = self.graph.variable_named(name).ok_or_else(|| self.unknown(name))?;
                     let range = self.graph.variables()[known].range.clone();
-                    let variable = self.graph.variable(name, range).map_err(|err| self.refused(&self.span, &err))?;
+                    let variable = self.graph.variable(name, range).map_err(|err| self.refused(&self.span(), &err))?;
                     self.variables.insert(name, variable);
                     variable
                 }
@@ -723,10 +723,10 @@ impl<'a> Parser<'_, 'a> {
 
     /// CUDA's `threadIdx.x`, which is the variable `threadIdx_x`.
     fn thread_index(&mut self, name: &str) -> Result<(), ParseError> {
-        let begin = self.span.start;
+        let begin = self.span().start;
         self.advance();
         self.advance();
-        let (whole, variable) = (begin..self.span.end, format!("{name}_{}", self.word()));
+        let (whole, variable) = (begin..self.span().end, format!("{name}_{}", self.word()));
         let Some(known) = self.graph.variable_named(&variable) else {
             let message = format!(
                 "expected a variable, found {}: it is read as the variable `{variable}`, and there is none of that name",
@@ -763,29 +763,28 @@ impl<'a> Parser<'_, 'a> {
                 format!("; there are {}{more}", names().take(MOST).collect::<Vec<_>>().join(", "))
             }
         };
-        let err = self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)));
+        let err = self.error_at(self.span(), format!("expected a variable, found {}{rest}", quoted(name)));
         // The last word of a text may be a name of which only the beginning has been written so far.
-        let at_end = self.text[self.span.end..].trim_start().is_empty();
+        let at_end = self.text[self.span().end..].trim_start().is_empty();
         let err = match at_end && names().chain(words).any(|known| known.starts_with(name)) {
             true => err.and_unfinished(),
             false => err,
         };
         match meant {
-            Some(meant) => err.with_suggestion(self.span.clone(), meant),
+            Some(meant) => err.with_suggestion(self.span(), meant),
             None => err.of_unknown_name(),
         }
     }
 
     /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns which of [`CASTS`] it is.
     fn cast(&mut self) -> Option<u8> {
-        let mut lexer = self.lexer;
+        let mut ahead = self.tokens.clone();
         let mut words = Vec::new();
-        let end = loop {
-            match lexer.next() {
-                (Token::Name, span) if words.len() < 3 => words.push(&self.text[span]),
-                (_, span) => break span,
-            }
-        };
+        ahead.advance();
+        while ahead.token == Token::Name && words.len() < 3 {
+            words.push(ahead.word());
+            ahead.advance();
+        }
         let held = match words[..] {
             ["int" | "int32_t" | "signed"] | ["signed", "int"] => 0,
             ["unsigned" | "uint32_t"] | ["unsigned", "int"] => 1,
@@ -793,10 +792,10 @@ impl<'a> Parser<'_, 'a> {
             ["uint64_t" | "size_t"] | ["unsigned", "long"] | ["unsigned", "long", "int" | "long"] => 3,
             _ => return None,
         };
-        if self.text[end.clone()] != *")" {
+        if ahead.token != Token::Close(b')') {
             return None;
         }
-        (self.lexer, self.token, self.span) = (lexer, Token::Symbol, end);
+        self.tokens = ahead;
         Some(held)
     }
 
@@ -810,19 +809,29 @@ impl<'a> Parser<'_, 'a> {
 
     /// The text of the next token.
     fn word(&self) -> &'a str {
-        &self.text[self.span.clone()]
+        self.tokens.word()
+    }
+
+    /// The bytes of the next token.
+    fn span(&self) -> Range<usize> {
+        self.tokens.span.clone()
     }
 
     /// Goes on to the next token.
     fn advance(&mut self) {
-        self.last = self.span.end;
-        (self.token, self.span) = self.lexer.next();
+        self.tokens.advance();
+        self.take_operator_as_one();
     }
 
-    /// The token after the next.
-    fn second(&self) -> (Token, Range<usize>) {
-        let mut ahead = self.lexer;
-        ahead.next()
+    /// Makes one token of an operator that would stand in the way of other texts, such as `Shape<Int<2>>`. `--` and `++` mean
+    /// nothing here, but in C `--x` is a decrement and must not be read as `-(-x)`.
+    fn take_operator_as_one(&mut self) {
+        let operator = &self.tokens.text.as_bytes()[self.tokens.span.start..];
+        self.tokens.span.end += match operator {
+            [b'<', b'<', ..] | [b'>', b'>', ..] | [b'&', b'&', ..] | [b'|', b'|', ..] => 1,
+            [b'-', b'-', ..] | [b'+', b'+', ..] if self.syntax == Syntax::C => 1,
+            _ => 0,
+        };
     }
 
     /// Puts an entry on the operator stack.
@@ -856,16 +865,21 @@ impl<'a> Parser<'_, 'a> {
     /// The error that the next token is not what is expected there.
     #[cold]
     fn expected(&self, what: &str) -> ParseError {
-        if self.token == Token::End {
-            let message = format!("expected {what}, found the end of the text");
-            return self.error_at(self.last..self.last, message).and_unfinished();
+        if self.tokens.token == Token::End {
+            let (last, message) = (self.tokens.last, format!("expected {what}, found the end of the text"));
+            return self.error_at(last..last, message).and_unfinished();
         }
+        self.expected_at(self.span(), what)
+    }
+
+    /// The same of these bytes, which are at least those of the next token.
+    #[cold]
+    fn expected_at(&self, span: Range<usize>, what: &str) -> ParseError {
         let hint = self.hint();
         let meant = hint.map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
-        let message = format!("expected {what}, found {}{meant}", self.quoted(&self.span));
-        let err = self.error_at(self.span.clone(), message);
+        let err = self.error_at(span.clone(), format!("expected {what}, found {}{meant}", self.quoted(&span)));
         match hint {
-            Some(meant) => err.with_suggestion(self.span.clone(), meant),
+            Some(meant) => err.with_suggestion(span, meant),
             None => err,
         }
     }

@@ -48,7 +48,7 @@ pub enum Token {
 
 /// A text and a place in it: the next token, and what has been read before. A clone looks ahead.
 ///
-/// Spaces, line ends and Python's comments stand between tokens.
+/// Spaces, line ends and Python's comments stand between tokens; [`Tokens::without_comments`] has no comments.
 ///
 /// ```
 /// use indexpr::text::{Token, Tokens};
@@ -71,6 +71,18 @@ pub struct Tokens<'a> {
     pub span: Range<usize>,
     /// The end of the token before.
     pub last: usize,
+    writing: Writing,
+}
+
+/// What the texts that are read differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    /// Python's comments stand between tokens.
+    Commented,
+    /// `#` is a character like any other.
+    Plain,
+    /// The same, and `_12` is a name.
+    Expression,
 }
 
 impl<'a> Tokens<'a> {
@@ -80,8 +92,32 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(indexpr::text::Tokens::new(" x").span, 1..2);
     /// ```
     pub fn new(text: &'a str) -> Self {
-        let (token, span) = token_at(text, 0);
-        Tokens { text, token, span, last: 0 }
+        Tokens::written(text, Writing::Commented)
+    }
+
+    /// The beginning of a text in which `#` begins no comment, such as an attribute of MLIR.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::text::Tokens::without_comments("#ttg.linear").word(), "#");
+    /// ```
+    pub fn without_comments(text: &'a str) -> Self {
+        Tokens::written(text, Writing::Plain)
+    }
+
+    /// The beginning of an expression.
+    pub(crate) fn of_expression(text: &'a str) -> Self {
+        Tokens::written(text, Writing::Expression)
+    }
+
+    fn written(text: &'a str, writing: Writing) -> Self {
+        let (token, span) = token_at(text, 0, writing);
+        Tokens { text, token, span, last: 0, writing }
+    }
+
+    /// The first token at or behind a byte of the text, and its bytes.
+    #[inline]
+    fn token_from(&self, position: usize) -> (Token, Range<usize>) {
+        token_at(self.text, position, self.writing)
     }
 
     /// The text of the next token.
@@ -127,7 +163,7 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub fn advance(&mut self) {
         self.last = self.span.end;
-        (self.token, self.span) = token_at(self.text, self.last);
+        (self.token, self.span) = self.token_from(self.last);
     }
 
     /// Goes on with the first token at or behind a byte of the text.
@@ -139,7 +175,7 @@ impl<'a> Tokens<'a> {
     /// ```
     pub fn go_on_at(&mut self, position: usize) {
         self.last = position;
-        (self.token, self.span) = token_at(self.text, position);
+        (self.token, self.span) = self.token_from(position);
     }
 
     /// Goes past the next token if it is the given one.
@@ -163,6 +199,20 @@ impl<'a> Tokens<'a> {
     /// ```
     pub fn at_word(&self, word: &str) -> bool {
         self.token == Token::Name && self.word() == word
+    }
+
+    /// Whether the next token is a name, in a text that has no numbers such as `_12`: there that is a name, too.
+    ///
+    /// ```
+    /// use indexpr::text::Tokens;
+    /// assert!(Tokens::new("_12").at_name() && !Tokens::new("_-12").at_name());
+    /// ```
+    pub fn at_name(&self) -> bool {
+        match self.token {
+            Token::Name => true,
+            Token::Number => self.word().starts_with('_') && !self.word().contains('-'),
+            _ => false,
+        }
     }
 
     /// Whether the next token is this operator, or this character that is of no other kind.
@@ -194,7 +244,7 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").second(), Token::Dot);
     /// ```
     pub fn second(&self) -> Token {
-        token_at(self.text, self.span.end).0
+        self.token_from(self.span.end).0
     }
 
     /// The token after the next two, and its text.
@@ -204,8 +254,8 @@ impl<'a> Tokens<'a> {
     /// assert_eq!(Tokens::new("x.T").third(), (Token::Name, "T"));
     /// ```
     pub fn third(&self) -> (Token, &'a str) {
-        let second = token_at(self.text, self.span.end).1;
-        let (token, span) = token_at(self.text, second.end);
+        let second = self.token_from(self.span.end).1;
+        let (token, span) = self.token_from(second.end);
         (token, &self.text[span])
     }
 
@@ -230,7 +280,8 @@ impl<'a> Tokens<'a> {
         ParseError::new(message, self.text, span)
     }
 
-    /// The mistake that the next token is not what should stand there.
+    /// The mistake that the next token is not what should stand there. At its end the text is
+    /// [unfinished](ParseError::is_unfinished).
     ///
     /// ```
     /// let err = indexpr::text::Tokens::new("-3").expected("a size");
@@ -238,16 +289,20 @@ impl<'a> Tokens<'a> {
     /// ```
     #[cold]
     pub fn expected(&self, what: &str) -> ParseError {
-        if self.token == Token::End {
-            return self.error_at(self.last..self.last, format!("expected {what}, found the end of the text"));
-        }
-        let span = self.shown();
-        self.error_at(span.clone(), format!("expected {what}, found {}", quoted(&self.text[span])))
+        let is_end = self.token == Token::End;
+        let (span, found) = if is_end {
+            (self.last..self.last, "the end of the text".to_owned())
+        } else {
+            let span = self.shown();
+            (span.clone(), quoted(&self.text[span]))
+        };
+        let err = self.error_at(span, format!("expected {what}, found {found}"));
+        if is_end { err.and_unfinished() } else { err }
     }
 
     /// The bytes that a message shows of what stands here: a sign together with what it is the sign of.
     fn shown(&self) -> Range<usize> {
-        let (next, span) = token_at(self.text, self.span.end);
+        let (next, span) = self.token_from(self.span.end);
         let has_sign = matches!(self.word(), "-" | "+")
             && matches!(next, Token::Number | Token::NotWhole | Token::Name)
             && span.start == self.span.end;
@@ -326,15 +381,18 @@ fn blank(text: &str) -> usize {
 }
 
 /// The first token at or behind a byte of a text, and its bytes.
-fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
+fn token_at(text: &str, position: usize, writing: Writing) -> (Token, Range<usize>) {
     let mut start = position + blank(&text[position..]);
-    while text.as_bytes().get(start) == Some(&b'#') {
+    let (rest, first) = loop {
+        let rest = &text[start..];
+        let Some(&first) = rest.as_bytes().first() else { return (Token::End, start..start) };
+        if first != b'#' || writing != Writing::Commented {
+            break (rest, first);
+        }
         // A comment of Python, up to the end of its line.
-        let end = text[start..].find('\n').map_or(text.len(), |end| start + end);
+        let end = rest.find('\n').map_or(text.len(), |end| start + end);
         start = end + blank(&text[end..]);
-    }
-    let rest = &text[start..];
-    let Some(&first) = rest.as_bytes().first() else { return (Token::End, start..start) };
+    };
     let (token, len) = match first {
         b'(' | b'[' => (Token::Open(first), 1),
         b')' | b']' => (Token::Close(first), 1),
@@ -343,8 +401,8 @@ fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
         b'0'..=b'9' => number(rest),
         b'a'..=b'z' | b'A'..=b'Z' => (Token::Name, word(rest)),
         b'_' => match fixed(&rest[1..]) {
-            Some(len) => (Token::Number, 1 + len),
-            None => (Token::Name, word(rest)),
+            Some(len) if writing != Writing::Expression => (Token::Number, 1 + len),
+            _ => (Token::Name, word(rest)),
         },
         // A text that does not end goes on to the end of its line, and is no text.
         b'"' | b'\'' => match rest[1..].find([char::from(first), '\n']) {
@@ -466,6 +524,18 @@ mod tests {
         assert_eq!(words("x=.., T=1.."), ["x", "=", "..", ",", "T", "=", "1", ".."]);
         assert_eq!(words("a<=b**2//3==d"), ["a", "<=", "b", "**", "2", "//", "3", "==", "d"]);
         assert_eq!(words("Shape<_2,Stride<_3>>"), ["Shape", "<", "_2", ",", "Stride", "<", "_3", ">", ">"]);
+    }
+
+    #[test]
+    fn expressions_have_no_comments_and_names_that_are_numbers_elsewhere() {
+        let mut tokens = Tokens::of_expression("_12 _-3 # x");
+        let kinds: Vec<Token> = std::iter::from_fn(|| {
+            let token = tokens.token;
+            tokens.advance();
+            (token != Token::End).then_some(token)
+        })
+        .collect();
+        assert_eq!(kinds, [Token::Name, Token::Name, Token::Symbol, Token::Number, Token::Symbol, Token::Name]);
     }
 
     #[test]

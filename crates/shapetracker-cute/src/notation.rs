@@ -1,10 +1,9 @@
 //! Text: layouts, tuples, swizzles and linear layouts as CuTe and Triton print them, and as C++ and Python write them.
 
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
-use indexpr::text::{ParseError, check_length, tuple};
+use indexpr::text::{ParseError, Token, Tokens, check_length, tuple};
 use shapetracker::Dims;
 use smallvec::SmallVec;
 
@@ -179,43 +178,24 @@ impl FromStr for LinearLayout {
 
 /// A text and how far it was read. Nothing is recursive: a text may nest as deep as it likes.
 struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    /// Where the last token that was taken ends.
-    last: usize,
+    tokens: Tokens<'a>,
 }
 
 impl<'a> Parser<'a> {
     fn whole<T>(text: &'a str, read: impl FnOnce(&mut Self) -> Result<T, ParseError>) -> Result<T, ParseError> {
         check_length(text)?;
-        let mut parser = Parser { text, at: 0, last: 0 };
+        let mut parser = Parser { tokens: Tokens::without_comments(text) };
         let read = read(&mut parser)?;
-        if parser.token().is_empty() { Ok(read) } else { Err(parser.expected("the end of the text")) }
-    }
-
-    /// Where the next token is: a name, digits, or one character.
-    fn span(&self) -> Range<usize> {
-        let rest = &self.text[self.at..];
-        let begin = self.at + (rest.len() - rest.trim_start().len());
-        let rest = &self.text[begin..];
-        let Some(first) = rest.chars().next() else { return begin..begin };
-        let while_ = |belongs: fn(char) -> bool| rest.find(|c| !belongs(c)).unwrap_or(rest.len());
-        let len = match first {
-            '0'..='9' => while_(|c| c.is_ascii_digit()),
-            'a'..='z' | 'A'..='Z' | '_' => while_(|c| c.is_ascii_alphanumeric() || c == '_'),
-            _ => first.len_utf8(),
-        };
-        begin..begin + len
+        if parser.tokens.token == Token::End { Ok(read) } else { Err(parser.expected("the end of the text")) }
     }
 
     /// The next token; nothing at the end of the text.
     fn token(&self) -> &'a str {
-        &self.text[self.span()]
+        self.tokens.word()
     }
 
     fn advance(&mut self) {
-        self.last = self.span().end;
-        self.at = self.last;
+        self.tokens.advance();
     }
 
     fn take(&mut self, token: &str) -> bool {
@@ -231,28 +211,36 @@ impl<'a> Parser<'a> {
     }
 
     fn expected(&self, what: &str) -> ParseError {
-        let span = self.span();
-        if span.is_empty() {
-            let message = format!("expected {what}, found the end of the text");
-            return self.error(span, message).and_unfinished();
-        }
-        self.error(span.clone(), format!("expected {what}, found `{}`", &self.text[span]))
+        self.tokens.expected(what)
     }
 
-    fn error(&self, span: Range<usize>, message: String) -> ParseError {
-        ParseError::new(message, self.text, span)
+    /// Where the next token begins.
+    fn begin(&self) -> usize {
+        self.tokens.span.start
+    }
+
+    /// A mistake in what was read from a byte on.
+    fn error(&self, begin: usize, message: impl Into<String>) -> ParseError {
+        self.tokens.error_at(begin..self.tokens.last.max(begin), message)
+    }
+
+    /// A mistake at the next token.
+    fn error_here(&self, message: impl Into<String>) -> ParseError {
+        self.tokens.error_at(self.tokens.span.clone(), message)
     }
 
     /// What is wrong with something that was read from a byte on.
     fn refused(&self, begin: usize, err: &crate::Error) -> ParseError {
-        self.error(begin..self.last.max(begin), err.reason())
+        self.error(begin, err.reason())
     }
 
     /// Goes past `cute::` or `cute.`.
     fn past_namespace(&mut self) {
         if self.token() == "cute" {
             self.advance();
-            while self.take(":") || self.take(".") {}
+            while self.token().starts_with([':', '.']) {
+                self.advance();
+            }
         }
     }
 
@@ -269,28 +257,27 @@ impl<'a> Parser<'a> {
             self.advance();
             self.need("<")?;
         }
-        let begin = self.span().start;
-        let mut negative = self.take("-");
-        let mut digits = self.token();
-        if digits == "_" && !negative {
-            self.advance();
-            negative = self.take("-");
-            digits = self.token();
-        } else if let Some(rest) = digits.strip_prefix('_') {
-            digits = rest;
+        let begin = self.begin();
+        let mut is_negative = self.take("-");
+        if !is_negative && self.take("_") {
+            is_negative = self.take("-");
         }
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        let word = self.token();
+        let digits = match word.strip_prefix('_') {
+            Some(fixed) if self.tokens.token == Token::Number => fixed,
+            // A word may follow digits without a space, as in the pointer `ptr[32b]`.
+            _ => &word[..word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len())],
+        };
+        if digits.is_empty() || is_negative && digits.starts_with('-') {
             if self.token() == "?" {
-                let message = "`?` is known only when the program runs: write a number in its place".to_owned();
-                return Err(self.error(self.span(), message));
+                return Err(self.error_here("`?` is known only when the program runs: write a number in its place"));
             }
             return Err(self.expected(what));
         }
-        self.advance();
-        let text = format!("{}{digits}", if negative { "-" } else { "" });
+        self.tokens.go_on_at(self.begin() + usize::from(word.starts_with('_')) + digits.len());
+        let text = format!("{}{digits}", if is_negative { "-" } else { "" });
         let Ok(number) = text.parse() else {
-            let message = format!("expected {what} within the range of 64-bit integers");
-            return Err(self.error(begin..self.last, message));
+            return Err(self.error(begin, format!("expected {what} within the range of 64-bit integers")));
         };
         if typed {
             self.need(">")?;
@@ -299,7 +286,7 @@ impl<'a> Parser<'a> {
         if self.token() == "@" {
             let message = "`@` makes a stride along one of several axes: a layout here has integers as strides, an item of a \
                            tensor of coordinates each";
-            return Err(self.error(self.span(), message.to_owned()));
+            return Err(self.error_here(message));
         }
         Ok(number)
     }
@@ -362,7 +349,7 @@ impl<'a> Parser<'a> {
 
     fn layout(&mut self) -> Result<Layout, ParseError> {
         self.past_namespace();
-        let begin = self.span().start;
+        let begin = self.begin();
         if matches!(self.token(), "Layout" | "make_layout") {
             self.advance();
             let close = match () {
@@ -405,7 +392,7 @@ impl<'a> Parser<'a> {
     /// A tiler whose items nest so deep at most.
     fn tiler(&mut self, depth: usize) -> Result<Tiler, ParseError> {
         self.past_namespace();
-        let (begin, at, last) = (self.span().start, self.at, self.last);
+        let (begin, start) = (self.begin(), self.tokens.clone());
         if matches!(self.token(), "Layout" | "make_layout") {
             return Ok(self.layout()?.into());
         }
@@ -419,7 +406,7 @@ impl<'a> Parser<'a> {
                 _ => Ok(sizes.into()),
             };
         }
-        (self.at, self.last) = (at, last);
+        self.tokens = start;
         let close = match self.take("<") {
             true => ">",
             false => match self.opening()? {
@@ -444,12 +431,12 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&self, begin: usize) -> ParseError {
-        self.error(begin..self.last.max(begin), format!("the modes of a tiler nest deeper than {DEEPEST_TILER} times"))
+        self.error(begin, format!("the modes of a tiler nest deeper than {DEEPEST_TILER} times"))
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
         self.past_namespace();
-        let begin = self.span().start;
+        let begin = self.begin();
         if !SWIZZLES.contains(&self.token()) {
             return Err(self.expected("a swizzle, such as `Sw<3,3,3>`"));
         }
@@ -466,8 +453,9 @@ impl<'a> Parser<'a> {
         self.past_braces()?;
         let [bits, base, shift] = parts;
         let (Ok(bits), Ok(base), Ok(shift)) = (u32::try_from(bits), u32::try_from(base), i32::try_from(shift)) else {
-            let message = "a swizzle is `<bits,base,shift>`, where bits and base are not negative and no bit is past the 62 of an address";
-            return Err(self.error(begin..self.last, message.to_owned()));
+            let message = "a swizzle is `<bits,base,shift>`, where bits and base are not negative and no bit is past the 62 of \
+                           an address";
+            return Err(self.error(begin, message));
         };
         Swizzle::new(bits, base, shift).map_err(|err| self.refused(begin, &err))
     }
@@ -482,19 +470,16 @@ impl<'a> Parser<'a> {
         self.need("[")?;
         let bits = self.integer("the bits of an element")?;
         self.words(&["b", "]", "("])?;
-        while !self.take(")") {
-            if self.token().is_empty() {
-                return Err(self.expected("`)`"));
-            }
-            self.advance();
-        }
+        let address = self.begin();
+        let end = self.tokens.text[address..].find(')').unwrap_or(self.tokens.text.len() - address);
+        self.tokens.go_on_at(address + end);
+        self.need(")")?;
         Ok(Some(bits))
     }
 
     /// What a swizzle of the addresses of bytes, read from a byte of the text on, is for elements of so many bits.
     fn of_elements(&self, swizzle: Swizzle, bits: i64, begin: usize) -> Result<Swizzle, ParseError> {
-        let refuse =
-            |why: String| Err(self.error(begin..self.last, format!("a swizzle of a pointer acts on bytes, {why}")));
+        let refuse = |why: String| Err(self.error(begin, format!("a swizzle of a pointer acts on bytes, {why}")));
         if bits < 8 || bits.count_ones() != 1 {
             return refuse(format!("and elements of {bits} bits are no power of two of bytes"));
         }
@@ -511,7 +496,7 @@ impl<'a> Parser<'a> {
             self.need("o")?;
         }
         self.past_namespace();
-        let begin = self.span().start;
+        let begin = self.begin();
         let called = match self.token() {
             "composition" | "make_composed_layout" => Some(("(", ")")),
             "ComposedLayout" => Some(("<", ">")),
@@ -539,7 +524,7 @@ impl<'a> Parser<'a> {
             separate(self)?;
         }
         // An offset or a layout: which of them a number is, what follows tells.
-        let start = self.span().start;
+        let start = self.begin();
         let (mut offset, layout);
         self.past_namespace();
         if matches!(self.token(), "Layout" | "make_layout") {
@@ -569,7 +554,7 @@ impl<'a> Parser<'a> {
     /// A name.
     fn name(&mut self, what: &str) -> Result<String, ParseError> {
         let token = self.token();
-        if !token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        if !self.tokens.at_name() {
             return Err(self.expected(what));
         }
         self.advance();
@@ -577,7 +562,7 @@ impl<'a> Parser<'a> {
     }
 
     fn linear(&mut self) -> Result<LinearLayout, ParseError> {
-        let begin = self.span().start;
+        let begin = self.begin();
         let read = if matches!(self.token(), "-" | "where" | "(") { self.printed_linear() } else { self.attribute() };
         let (inputs, outputs) = read?;
         LinearLayout::new(inputs, outputs).map_err(|err| self.refused(begin, &err))
@@ -606,17 +591,18 @@ impl<'a> Parser<'a> {
             } else {
                 loop {
                     self.need("=")?;
-                    let span = self.span();
+                    let begin = self.begin();
                     if Some(self.integer("a power of two")?) != 1i64.checked_shl(bases.len() as u32) {
                         let message = format!("expected {}, the next power of two", 1i128 << bases.len().min(100));
-                        return Err(self.error(span, message));
+                        return Err(self.error(begin, message));
                     }
-                    self.words(&["-", ">"])?;
-                    let begin = self.span().start;
+                    if !self.take("->") {
+                        self.words(&["-", ">"])?;
+                    }
+                    let begin = self.begin();
                     let basis = self.int_tuple("an integer")?;
                     if basis.profile != Profile::flat(basis.leaves.len()) {
-                        let message = "expected a tuple of integers".to_owned();
-                        return Err(self.error(begin..self.last, message));
+                        return Err(self.error(begin, "expected a tuple of integers"));
                     }
                     bases.push(basis.leaves.to_vec());
                     if !self.take(&name) {
@@ -667,7 +653,7 @@ impl<'a> Parser<'a> {
             self.words(&["=", "["])?;
             let mut bases = Vec::new();
             while !self.take("]") {
-                let begin = self.span().start;
+                let begin = self.begin();
                 self.need("[")?;
                 let mut basis = Vec::new();
                 while !self.take("]") {
@@ -682,7 +668,7 @@ impl<'a> Parser<'a> {
                 if basis.len() != sizes.len() {
                     let message =
                         format!("expected a number for each of {} outputs, found {}", sizes.len(), basis.len());
-                    return Err(self.error(begin..self.last, message));
+                    return Err(self.error(begin, message));
                 }
                 for (size, &entry) in sizes.iter_mut().zip(&basis) {
                     // Numbers past all bits are refused with the layout.

@@ -4,7 +4,7 @@ use std::iter;
 use std::ops::Range;
 use std::str::FromStr;
 
-use indexpr::text::{ParseError, check_length, nearest, quoted};
+use indexpr::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 use crate::{Error, Mesh, Placement, Sharded};
 
@@ -21,6 +21,7 @@ use crate::{Error, Mesh, Placement, Sharded};
 ///
 /// In their place one partition of JAX may stand, with an entry for each tensor axis: `P('dp', None, ('x', 'y'))`,
 /// `PartitionSpec(...)`. Axes that it does not reach are not sharded, so that `P()` shards nothing.
+/// Comments are written as in Python.
 ///
 /// ```
 /// use shapetracker_shard::{Placement, Sharded};
@@ -67,22 +68,9 @@ impl Sharded {
 }
 
 /// A text and how far it is read.
+#[derive(Clone)]
 struct Parser<'a> {
-    text: &'a str,
-    position: usize,
-}
-
-/// A token. What cannot be one is a token of its own, so that only the parser complains.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
-    /// A character that means something, or any other that belongs to nothing else.
-    Symbol(char),
-    /// A whole number, and its value if that fits.
-    Number(Option<i64>),
-    Name,
-    /// A name in quotation marks, without them.
-    Quoted(String),
-    End,
+    tokens: Tokens<'a>,
 }
 
 /// The placements of a tensor as they are written.
@@ -92,6 +80,9 @@ enum Written {
     /// The mesh axes of each tensor axis.
     Spec(Vec<Vec<String>>),
 }
+
+const OPEN: Token = Token::Open(b'(');
+const CLOSE: Token = Token::Close(b')');
 
 /// The words for placements.
 const WORDS: [&str; 11] =
@@ -103,26 +94,25 @@ const REDUCTIONS: [&str; 9] = ["sum", "avg", "product", "min", "max", "band", "b
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Result<Self, ParseError> {
         check_length(text)?;
-        Ok(Parser { text, position: 0 })
+        Ok(Parser { tokens: Tokens::new(text) })
     }
 
     /// All of the text; the mesh may be missing where there is one to take its place.
     fn sharded(mut self, known: Option<&Mesh>) -> Result<Sharded, ParseError> {
         let (shape, _) = self.part(Parser::sizes)?;
-        let mesh = match (self.peek(), known) {
-            ((Token::Symbol(':'), _), Some(known)) => known.clone(),
+        let mesh = match known {
+            Some(known) if self.tokens.token == Token::Colon => known.clone(),
             _ => {
-                self.symbol('@', "the shape")?;
+                if !self.tokens.take_symbol("@") {
+                    return Err(self.tokens.expected("`@` after the shape"));
+                }
                 let (axes, place) = self.part(Parser::axes)?;
                 mesh(axes).map_err(|err| self.mistake(err, place))?
             }
         };
-        self.symbol(':', "the mesh")?;
+        self.need(Token::Colon, "`:` after the mesh")?;
         let (written, place) = self.part(|parser, end| parser.placements(&mesh, end))?;
-        let (token, span) = self.next();
-        if token != Token::End {
-            return Err(self.expected("the end of the text", &token, span));
-        }
+        self.need(Token::End, "the end of the text")?;
         let sharded = match written {
             Written::Placements(placements) => Sharded::new(&shape, mesh, placements),
             Written::Spec(mut spec) => {
@@ -140,49 +130,40 @@ impl<'a> Parser<'a> {
     /// at a closing parenthesis, or at what follows the part.
     fn part<T>(
         &mut self,
-        read: impl FnOnce(&mut Self, Option<char>) -> Result<T, ParseError>,
+        read: impl FnOnce(&mut Self, Option<Token>) -> Result<T, ParseError>,
     ) -> Result<(T, Range<usize>), ParseError> {
-        let (token, span) = self.peek();
-        let close = match token {
-            Token::Symbol('(') => Some(')'),
-            Token::Symbol('[') => Some(']'),
-            _ => None,
-        };
-        if close.is_some() {
-            self.next();
-        }
+        let start = self.tokens.span.start;
+        let close = if let Token::Open(_) = self.tokens.token { Some(self.tokens.open("")?) } else { None };
         let value = read(self, close)?;
         if let Some(close) = close {
-            self.symbol(close, "")?;
+            self.tokens.close(close)?;
         }
-        Ok((value, span.start..self.position))
+        Ok((value, start..self.tokens.last))
     }
 
     /// `8, 512, 1024`; nothing at all only in parentheses.
-    fn sizes(&mut self, close: Option<char>) -> Result<Vec<i64>, ParseError> {
+    fn sizes(&mut self, close: Option<Token>) -> Result<Vec<i64>, ParseError> {
         self.list(close, |parser| parser.number("a size"))
     }
 
     /// `dp=2, tp=4` or `2, 4`.
-    fn axes(&mut self, close: Option<char>) -> Result<Vec<(Option<String>, i64)>, ParseError> {
-        self.list(close, |parser| match parser.peek() {
-            (Token::Number(_), _) => Ok((None, parser.number("a number of devices")?)),
-            (Token::Name | Token::Quoted(_), _) => {
-                let name = parser.name("a mesh axis")?;
-                let (token, span) = parser.next();
-                if !matches!(token, Token::Symbol('=' | ':')) {
-                    return Err(parser.expected("`=` and a number of devices", &token, span));
-                }
-                Ok((Some(name), parser.number("a number of devices")?))
+    fn axes(&mut self, close: Option<Token>) -> Result<Vec<(Option<String>, i64)>, ParseError> {
+        self.list(close, |parser| {
+            if parser.is_number() {
+                return Ok((None, parser.number("a number of devices")?));
             }
-            (token, span) => Err(parser.expected("a mesh axis such as `dp=2`", &token, span)),
+            let name = parser.name("a mesh axis such as `dp=2`")?;
+            if !parser.tokens.take(Token::Equals) {
+                parser.need(Token::Colon, "`=` and a number of devices")?;
+            }
+            Ok((Some(name), parser.number("a number of devices")?))
         })
     }
 
     /// One placement for each mesh axis, or one partition.
-    fn placements(&mut self, mesh: &Mesh, close: Option<char>) -> Result<Written, ParseError> {
+    fn placements(&mut self, mesh: &Mesh, close: Option<Token>) -> Result<Written, ParseError> {
         if self.is_spec(mesh) {
-            self.next();
+            self.tokens.advance();
             return self.spec().map(Written::Spec);
         }
         self.list(close, Parser::placement).map(Written::Placements)
@@ -190,73 +171,64 @@ impl<'a> Parser<'a> {
 
     /// Whether a partition begins here: `PartitionSpec(`, or `P(` and not the name of a reduction.
     fn is_spec(&self, mesh: &Mesh) -> bool {
-        let mut ahead = Parser { ..*self };
-        let (token, word) = ahead.next();
-        if token != Token::Name || !matches!(&self.text[word.clone()], "P" | "PartitionSpec") {
+        if !self.tokens.at_word("P") && !self.tokens.at_word("PartitionSpec") {
             return false;
         }
-        if ahead.next().0 != Token::Symbol('(') {
-            return &self.text[word] == "PartitionSpec";
+        if self.tokens.second() != Token::Open(b'(') {
+            return self.tokens.word() == "PartitionSpec";
         }
-        let (token, entry) = ahead.next();
-        let entry = &self.text[entry];
+        let (token, entry) = self.tokens.third();
         !(token == Token::Name && REDUCTIONS.contains(&entry) && mesh.axis(entry).is_none())
     }
 
     /// `('dp', None, ('x', 'y'))`: an entry for each tensor axis.
     fn spec(&mut self) -> Result<Vec<Vec<String>>, ParseError> {
-        self.symbol('(', "")?;
-        let entries = self.list(Some(')'), |parser| match parser.peek().0 {
-            Token::Symbol('(') => {
-                parser.next();
-                let names = parser.list(Some(')'), |parser| parser.name("a mesh axis"))?;
-                parser.symbol(')', "")?;
+        self.need(OPEN, "`(`")?;
+        let entries = self.list(Some(CLOSE), |parser| {
+            if parser.tokens.take(OPEN) {
+                let names = parser.list(Some(CLOSE), |parser| parser.name("a mesh axis"))?;
+                parser.tokens.close(CLOSE)?;
                 Ok(names)
-            }
-            _ => {
-                let (token, span) = parser.peek();
-                if token == Token::Name && &parser.text[span] == "None" {
-                    parser.next();
-                    return Ok(Vec::new());
-                }
+            } else if parser.tokens.at_word("None") {
+                parser.tokens.advance();
+                Ok(Vec::new())
+            } else {
                 Ok(vec![parser.name("a mesh axis, a tuple of them or None")?])
             }
         })?;
-        self.symbol(')', "")?;
+        self.tokens.close(CLOSE)?;
         Ok(entries)
     }
 
     fn placement(&mut self) -> Result<Placement, ParseError> {
-        let (token, span) = self.next();
-        let word = &self.text[span.clone()];
-        if token != Token::Name {
-            return Err(self.expected("a placement such as R, S(0), SS(0, 4) or P", &token, span));
+        const WHAT: &str = "a placement such as R, S(0), SS(0, 4) or P";
+        let (word, span) = (self.tokens.word(), self.tokens.span.clone());
+        if !self.tokens.at_name() {
+            return Err(self.tokens.expected(WHAT));
         }
-        let opened = self.peek().0 == Token::Symbol('(');
+        self.tokens.advance();
         let placement = match word {
             "R" | "Replicate" => {
-                if opened {
-                    self.next();
-                    self.symbol(')', "")?;
+                if self.tokens.take(OPEN) {
+                    self.tokens.close(CLOSE)?;
                 }
                 return Ok(Placement::Replicate);
             }
             "P" | "Partial" => {
-                if opened {
-                    self.next();
-                    if self.peek().0 != Token::Symbol(')') {
+                if self.tokens.take(OPEN) {
+                    if self.tokens.token != CLOSE {
                         self.reduction()?;
                     }
-                    self.symbol(')', "")?;
+                    self.tokens.close(CLOSE)?;
                 }
                 return Ok(Placement::Partial);
             }
             "S" | "Shard" => {
-                self.symbol('(', word)?;
+                self.need(OPEN, &format!("`(` after {word}"))?;
                 Placement::Shard(self.axis()?)
             }
             "SS" | "_S" | "StridedShard" | "_StridedShard" => {
-                self.symbol('(', word)?;
+                self.need(OPEN, &format!("`(` after {word}"))?;
                 self.strided()?
             }
             _ => {
@@ -265,23 +237,20 @@ impl<'a> Parser<'a> {
                 let meant = nearest(word, small.iter().map(String::as_str));
                 let meant = meant.and_then(|meant| WORDS.into_iter().find(|word| word.eq_ignore_ascii_case(meant)));
                 let meant = meant.map(|word| format!(": did you mean `{word}`?")).unwrap_or_default();
-                let message =
-                    format!("expected a placement such as R, S(0), SS(0, 4) or P, found {}{meant}", quoted(word));
-                return Err(ParseError::new(message, self.text, span));
+                return Err(self.tokens.error_at(span, format!("expected {WHAT}, found {}{meant}", quoted(word))));
             }
         };
-        self.symbol(')', "")?;
+        self.tokens.close(CLOSE)?;
         Ok(placement)
     }
 
     /// `0` or `dim=0`.
     fn axis(&mut self) -> Result<usize, ParseError> {
         self.keyword(&["dim", "axis"])?;
-        let (start, number) = (self.peek().1.start, self.number("an axis")?);
-        let place = start..self.position;
+        let (start, number) = (self.tokens.span.start, self.number("an axis")?);
         usize::try_from(number).map_err(|_| {
             let message = format!("axis {number} does not exist: axes are counted from 0, and from the front");
-            ParseError::new(message, self.text, place)
+            self.tokens.error_at(start..self.tokens.last, message)
         })
     }
 
@@ -293,8 +262,8 @@ impl<'a> Parser<'a> {
             let is_axis = word.map_or(axis.is_none(), |word| matches!(word, "dim" | "axis"));
             let is_again = if is_axis { axis.is_some() } else { pieces.is_some() };
             if is_again {
-                let (_, span) = self.peek();
-                return Err(ParseError::new("an axis and a number of pieces are given once each", self.text, span));
+                let message = "an axis and a number of pieces are given once each";
+                return Err(self.tokens.error_at(self.tokens.span.clone(), message));
             }
             if is_axis {
                 axis = Some(self.axis()?);
@@ -302,12 +271,11 @@ impl<'a> Parser<'a> {
                 pieces = Some(self.number("a number of pieces")?);
             }
             if axis.is_none() || pieces.is_none() {
-                self.symbol(',', "")?;
+                self.need(Token::Comma, "`,`")?;
             }
         }
         let (Some(axis), Some(pieces)) = (axis, pieces) else {
-            let (token, span) = self.peek();
-            return Err(self.expected("an axis and a number of pieces", &token, span));
+            return Err(self.tokens.expected("an axis and a number of pieces"));
         };
         Ok(Placement::StridedShard { axis, pieces })
     }
@@ -315,133 +283,103 @@ impl<'a> Parser<'a> {
     /// `sum`, `'sum'` or `reduce_op='sum'`.
     fn reduction(&mut self) -> Result<(), ParseError> {
         self.keyword(&["reduce_op"])?;
-        let (start, name) = (self.peek().1.start, self.name("a reduction such as sum")?);
+        let (start, name) = (self.tokens.span.start, self.name("a reduction such as sum")?);
         if REDUCTIONS.contains(&&name[..]) {
             return Ok(());
         }
         let message = format!("expected a reduction such as sum, found {}", quoted(&name));
-        Err(ParseError::new(message, self.text, start..self.position))
+        Err(self.tokens.error_at(start..self.tokens.last, message))
     }
 
     /// A word with `=` after it, if there is one here, which must be one of some.
     fn keyword(&mut self, words: &[&str]) -> Result<Option<&'a str>, ParseError> {
-        let text = self.text;
-        let mut ahead = Parser { ..*self };
-        let (token, span) = ahead.next();
-        if token != Token::Name || ahead.next().0 != Token::Symbol('=') {
+        if !self.tokens.at_argument_name() {
             return Ok(None);
         }
-        let word = &text[span.clone()];
+        let word = self.tokens.word();
         if !words.contains(&word) {
             let message = format!("expected {}, found {}", words.join(" or "), quoted(word));
-            return Err(ParseError::new(message, text, span));
+            return Err(self.tokens.error_at(self.tokens.span.clone(), message));
         }
-        self.position = ahead.position;
+        self.tokens.advance();
+        self.tokens.advance();
         Ok(Some(word))
     }
 
     /// Items with commas between them, and perhaps one after the last. Without a closing parenthesis there is at least one.
     fn list<T>(
         &mut self,
-        close: Option<char>,
+        close: Option<Token>,
         item: impl Fn(&mut Self) -> Result<T, ParseError>,
     ) -> Result<Vec<T>, ParseError> {
         let mut items = Vec::new();
-        let is_end = |token: &Token| match close {
-            Some(close) => *token == Token::Symbol(close),
-            None => matches!(token, Token::End | Token::Symbol('@' | ':')),
+        let is_end = |parser: &Self| match close {
+            Some(close) => parser.tokens.token == close,
+            None => matches!(parser.tokens.token, Token::End | Token::Colon) || parser.tokens.is_symbol("@"),
         };
-        if close.is_some() && is_end(&self.peek().0) {
+        if close.is_some() && is_end(self) {
             return Ok(items);
         }
         loop {
             items.push(item(self)?);
-            if self.peek().0 != Token::Symbol(',') {
-                return Ok(items);
-            }
-            self.next();
-            if is_end(&self.peek().0) {
+            if !self.tokens.take(Token::Comma) || is_end(self) {
                 return Ok(items);
             }
         }
     }
 
-    fn number(&mut self, what: &str) -> Result<i64, ParseError> {
-        match self.next() {
-            (Token::Number(Some(number)), _) => Ok(number),
-            (Token::Number(None), span) => {
-                let message = format!("{} is more than 64 bits can count", quoted(&self.text[span.clone()]));
-                Err(ParseError::new(message, self.text, span))
-            }
-            (token, span) => Err(self.expected(what, &token, span)),
+    /// Whether a number is next, perhaps with a sign right before it. `_2` is none here, but a name as in Python.
+    fn is_number(&self) -> bool {
+        match self.tokens.token {
+            Token::Number => self.tokens.word().starts_with(|c: char| c.is_ascii_digit()),
+            _ => self.is_signed(),
         }
+    }
+
+    /// Whether a sign is next, and a number right behind it.
+    fn is_signed(&self) -> bool {
+        let behind = self.tokens.text.as_bytes().get(self.tokens.span.end);
+        matches!(self.tokens.word(), "-" | "+")
+            && self.tokens.second() == Token::Number
+            && behind.is_some_and(u8::is_ascii_digit)
+    }
+
+    fn number(&mut self, what: &str) -> Result<i64, ParseError> {
+        if !self.is_number() {
+            return Err(self.tokens.expected(what));
+        }
+        let (start, is_negative) = (self.tokens.span.start, self.tokens.is_symbol("-"));
+        if self.is_signed() {
+            self.tokens.advance();
+        }
+        let value = self.tokens.value().map(|value| if is_negative { -value } else { value });
+        self.tokens.advance();
+        value.and_then(|value| i64::try_from(value).ok()).ok_or_else(|| {
+            let span = start..self.tokens.last;
+            let message = format!("{} is more than 64 bits can count", quoted(&self.tokens.text[span.clone()]));
+            self.tokens.error_at(span, message)
+        })
     }
 
     /// A name, with or without quotation marks.
     fn name(&mut self, what: &str) -> Result<String, ParseError> {
-        match self.next() {
-            (Token::Name, span) => Ok(self.text[span].to_owned()),
-            (Token::Quoted(name), _) => Ok(name),
-            (token, span) => Err(self.expected(what, &token, span)),
-        }
-    }
-
-    fn symbol(&mut self, symbol: char, after: &str) -> Result<(), ParseError> {
-        let (token, span) = self.next();
-        if token == Token::Symbol(symbol) {
-            return Ok(());
-        }
-        let what = if after.is_empty() { format!("`{symbol}`") } else { format!("`{symbol}` after {after}") };
-        Err(self.expected(&what, &token, span))
-    }
-
-    fn expected(&self, what: &str, token: &Token, span: Range<usize>) -> ParseError {
-        let found = match token {
-            Token::End => "the end of the text".to_owned(),
-            _ => quoted(&self.text[span.clone()]),
+        let word = self.tokens.word();
+        let name = match self.tokens.token {
+            Token::Text => &word[1..word.len() - 1],
+            _ if self.tokens.at_name() => word,
+            _ => return Err(self.tokens.expected(what)),
         };
-        ParseError::new(format!("expected {what}, found {found}"), self.text, span)
+        self.tokens.advance();
+        Ok(name.to_owned())
+    }
+
+    fn need(&mut self, token: Token, what: &str) -> Result<(), ParseError> {
+        if self.tokens.take(token) { Ok(()) } else { Err(self.tokens.expected(what)) }
     }
 
     /// What cannot be of what can be read, at its place.
     fn mistake(&self, err: Error, place: Range<usize>) -> ParseError {
-        ParseError::new(err.to_string(), self.text, place)
-    }
-
-    fn peek(&self) -> (Token, Range<usize>) {
-        Parser { ..*self }.next()
-    }
-
-    fn next(&mut self) -> (Token, Range<usize>) {
-        let rest = self.text[self.position..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let start = self.text.len() - rest.len();
-        let Some(first) = rest.chars().next() else {
-            self.position = start;
-            return (Token::End, start..start);
-        };
-        let word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-        let (token, length) = match first {
-            '-' | '+' | '0'..='9' => {
-                let sign = usize::from(!first.is_ascii_digit());
-                let length = sign + word(&rest[sign..]);
-                let is_whole =
-                    length > sign && rest[sign..length].bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-                let digits: String = rest[..length].chars().filter(|&c| c != '_').collect();
-                if is_whole {
-                    (Token::Number(digits.parse().ok()), length)
-                } else {
-                    (Token::Symbol(first), length.max(1))
-                }
-            }
-            '\'' | '"' => match rest[1..].find(first) {
-                Some(end) => (Token::Quoted(rest[1..1 + end].to_owned()), end + 2),
-                None => (Token::Symbol(first), 1),
-            },
-            _ if first.is_alphabetic() || first == '_' => (Token::Name, word(rest)),
-            _ => (Token::Symbol(first), first.len_utf8()),
-        };
-        self.position = start + length;
-        (token, start..start + length)
+        self.tokens.error_at(place, err.to_string())
     }
 }
 
@@ -474,6 +412,8 @@ mod tests {
             ("() @ 1 : R", "() @ 1 : R"),
             ("(8) @ () : ()", "(8,) @  : "),
             ("(1_000) @ 2 : (S(0),)", "(1000,) @ 2 : S(0)"),
+            ("(+8) @ _1=2, 'a b'=2 : P('_1')", "(8,) @ _1=2, a b=2 : S(0), R"),
+            ("(8) # sizes\n @ 2 # devices\n : R # placements", "(8,) @ 2 : R"),
         ] {
             assert_eq!(read(text), same, "{text}");
         }
@@ -525,12 +465,17 @@ mod tests {
                 "placement: mesh axis 0 shards axis 1, which does not exist: the tensor has 1 axis",
                 10..16,
             ),
-            ("(8) @ 2 : 1.5", "expected a placement such as R, S(0), SS(0, 4) or P, found `1`", 10..11),
-            ("(8) @ 2 : 'S", "expected a placement such as R, S(0), SS(0, 4) or P, found `'`", 10..11),
+            ("(8) @ 2 : 1.5", "expected a placement such as R, S(0), SS(0, 4) or P, found `1.5`", 10..13),
+            ("(8) @ 2 : 'S", "expected a placement such as R, S(0), SS(0, 4) or P, found `'S`", 10..12),
+            ("(8, - 1) @ 2 : R", "expected a size, found `-`", 4..5),
+            ("(_8) @ 2 : R", "expected a size, found `_8`", 1..3),
+            ("(8) @ _-1=2 : R", "expected a mesh axis such as `dp=2`, found `_-1`", 6..9),
+            ("(8) @ dp==2 : R", "expected `=` and a number of devices, found `==`", 8..10),
             ("(8) @ 2 : é", "expected a placement such as R, S(0), SS(0, 4) or P, found `é`", 10..12),
         ] {
             let err = text.parse::<Sharded>().unwrap_err();
             assert_eq!((err.message(), err.span()), (message, span), "{text}");
+            assert_eq!(err.is_unfinished(), message.ends_with("the end of the text"), "{text}");
         }
     }
 

@@ -43,6 +43,7 @@ fn swizzles_are_read_in_every_spelling() {
         ("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o 0 o (8,64):(64,1)"),
         ("S<2,4,-3> o 16 o 4:1", "Sw<2,4,-3> o 16 o 4:1"),
         ("Sw<3,3,3> o (8,8):(8,1)", "Sw<3,3,3> o 0 o (8,8):(8,1)"),
+        ("\u{feff}Sw<_3, _ 3,3>o 0o(8,8):(8,1)", "Sw<3,3,3> o 0 o (8,8):(8,1)"),
         ("composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_8>,Stride<_8,_1>>{})", "Sw<3,3,3> o 0 o (8,8):(8,1)"),
         ("ComposedLayout<Swizzle<1,0,1>, _4, Layout<_8,_1>>", "Sw<1,0,1> o 4 o 8:1"),
         ("(8,8):(8,1)", "(8,8):(8,1)"),
@@ -51,6 +52,7 @@ fn swizzles_are_read_in_every_spelling() {
         assert_eq!(composed.to_string(), read);
         assert_eq!(read.parse::<ComposedLayout>().unwrap(), composed);
     }
+    assert_eq!("cute::S<_2,_3,_-4>".parse::<Swizzle>().unwrap().to_string(), "Sw<2,3,-4>");
     assert_eq!("Swizzle<2,3,4>{}".parse::<Swizzle>().unwrap().to_string(), "Sw<2,3,4>");
 }
 
@@ -62,6 +64,8 @@ fn linear_layouts_are_read_as_triton_prints_them() {
     assert_eq!(linear.to_string(), printed[1..]);
     let attribute = "#ttg.linear<{register = [[0, 1], [0, 2]], lane = [[0, 4], [1, 0]], warp = [], block = []}>";
     assert_eq!(attribute.parse::<LinearLayout>().unwrap(), linear);
+    let attribute = attribute.replace("lane", "_12");
+    assert_eq!(attribute.parse::<LinearLayout>().unwrap().to_string(), printed[1..].replace("lane", "_12"));
     for text in ["(empty layout)", "(empty layout with out-dims [dim0 (size 2)])"] {
         assert_eq!(text.parse::<LinearLayout>().unwrap().to_string(), text);
     }
@@ -77,6 +81,9 @@ fn mistakes_are_sentences_with_their_place() {
         layout("(4,8):(1,(4,2))"),
         "the shape (4,8) and the strides (1,(4,2)) have different parentheses\n  (4,8):(1,(4,2))\n  ^^^^^^^^^^^^^^^"
     );
+    assert_eq!(layout("(4,8):(1,->)"), "expected a stride, found `->`\n  (4,8):(1,->)\n           ^^");
+    assert_eq!(layout("(4,1.5):(1,4)"), "expected `,` or `)`, found `.`\n  (4,1.5):(1,4)\n      ^");
+    assert_eq!(layout("4:-_-1"), "expected a stride, found `_-1`\n  4:-_-1\n     ^^^");
     assert_eq!(layout("-4:1"), "a size is -4, but a size cannot be negative\n  -4:1\n  ^^^^");
     assert!(layout("(4,?):(1,4)").starts_with("`?` is known only when the program runs"));
     assert!(layout("(4,8):(1@0,1@1)").starts_with("`@` makes a stride along one of several axes"));

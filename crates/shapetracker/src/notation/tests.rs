@@ -786,7 +786,11 @@ fn what_others_write_wrongly_is_pointed_at() {
         ),
         ("(2, 3).swapaxes(0)", "expected two axes, found 1", "swapaxes(0)"),
         ("(2, 3).moveaxis(0, 2)", "moveaxis: axis 2 does not exist: the tensor has 2 axes", "moveaxis(0, 2)"),
-        ("(2, 3).flatten(1, 0)", "`flatten` from axis 1 to axis 0: the first must not come after the last", "flatten(1, 0)"),
+        (
+            "(2, 3).flatten(1, 0)",
+            "`flatten` from axis 1 to axis 0: the first must not come after the last",
+            "flatten(1, 0)",
+        ),
         (
             "(2, 3).movedim((0, 1), (1, 0))",
             "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`",
