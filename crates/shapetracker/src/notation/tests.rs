@@ -584,7 +584,7 @@ fn what_others_write_is_read() {
 /// The elements as NumPy 2.4 and PyTorch 2.15 give them.
 #[test]
 fn what_others_write_has_the_elements_that_it_has_there() {
-    let cases: [(&str, &[i64], &[i64]); 29] = [
+    let cases: [(&str, &[i64], &[i64]); 30] = [
         ("np.arange(6).reshape(2, 3).transpose(0, 1)", &[2, 3], &[0, 1, 2, 3, 4, 5]),
         ("torch.arange(6).reshape(2, 3).transpose(0, 1)", &[3, 2], &[0, 3, 1, 4, 2, 5]),
         ("np.arange(6).reshape(1, 2, 3).T", &[3, 2, 1], &[0, 3, 1, 4, 2, 5]),
@@ -603,6 +603,7 @@ fn what_others_write_has_the_elements_that_it_has_there() {
         ("torch.arange(6).view(2, 3).T.contiguous().T.as_strided((3,), (1,))", &[3], &[0, 3, 1]),
         ("torch.arange(6).view(2, 3).T.clone().as_strided((3,), (1,))", &[3], &[0, 1, 2]),
         ("torch.arange(6).view(2, 3).T.flip(1).as_strided((3,), (1,))", &[3], &[3, 4, 5]),
+        ("np.asfortranarray(np.broadcast_to(np.zeros(()), ()))", &[1], &[0]),
         ("np.rot90(np.arange(6).reshape(2, 3))", &[3, 2], &[2, 5, 1, 4, 0, 3]),
         ("torch.arange(6).view(2, 3).rot90(-1, [0, 1])", &[3, 2], &[3, 0, 4, 1, 5, 2]),
         ("np.arange(6).reshape(2, 3).rot90(k=2, axes=(1, 0))", &[2, 3], &[5, 4, 3, 2, 1, 0]),

@@ -97,22 +97,18 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         self.copied(parsed, called, ArrayLibrary::NumPy, order, Call::Copy)
     }
 
-    /// `np.ascontiguousarray`, whose result has at least one axis.
+    /// `np.ascontiguousarray`, and `np.asfortranarray`, which has the axes in row-major order from the last one on: what they
+    /// answer has at least one axis.
     pub(super) fn ascontiguousarray(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let close = self.open("`(`")?;
-        self.only_types(parsed, close)?;
-        let is_scalar = self.rank(parsed, called.begin)? == 0;
-        let axis = is_scalar.then(|| MovementOf::Reshape(vec![Num::<A>::from(1)].into()));
-        Ok(Ops::<A>::from_iter(axis.into_iter().chain([MovementOf::Contiguous])).into())
-    }
-
-    /// In column-major order the axes are in row-major order from the last one on.
-    pub(super) fn asfortranarray(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let close = self.open("`(`")?;
         self.only_types(parsed, close)?;
         let rank = self.rank(parsed, called.begin)? as i64;
         let back = || MovementOf::Permute((0..rank).rev().collect());
-        Ok(vec![back(), MovementOf::Contiguous, back()].into())
+        Ok(match (rank, called.name) {
+            (0, _) => vec![MovementOf::Reshape(vec![Num::<A>::from(1)].into()), MovementOf::Contiguous].into(),
+            (_, "asfortranarray") => vec![back(), MovementOf::Contiguous, back()].into(),
+            _ => MovementOf::Contiguous.into(),
+        })
     }
 
     /// A copy whose elements lie in an order of their own; without one the array itself.

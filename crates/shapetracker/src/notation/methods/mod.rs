@@ -337,7 +337,7 @@ methods! {
     "from_numpy" "(x)", PYTORCH,
         "As a function, the array as a tensor of PyTorch, over the same memory." => Self::itself;
     "asfortranarray" "()", NUMPY,
-        "The elements in column-major order, copied unless they lie so already." => Self::asfortranarray;
+        "The elements in column-major order, copied unless they lie so already." => Self::ascontiguousarray;
     "reinterpret_tensor" "(size, stride, offset)", PYTORCH,
         "As a function, the memory of a tensor read with other strides: inductor's `as_strided`." => Self::reinterpret_tensor;
     "ascontiguousarray" "()", NUMPY,
