@@ -163,8 +163,9 @@ def step(lines: Lines, call: str, x: Any, values: dict[str, int]) -> tuple[Any, 
     try:
         return *lines.once(call, x, **values)[:2], False
     except (RuntimeError, ValueError) as error:
-        if call.startswith("x.view(") and "view size is not compatible" in str(error):
-            return *lines.once(call.replace("x.view(", "x.reshape(", 1), x, **values)[:2], True
+        instead = re.sub(r"^x\.view(_as)?\(", r"x.reshape\1(", call)
+        if instead != call and "view size is not compatible" in str(error):
+            return *lines.once(instead, x, **values)[:2], True
         if "step must be greater than zero" in str(error):
             shape = tuple(x.shape)
             return *lines.once(flipped_first(numbers(call, values), shape), x)[:2], True
