@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from counted import LARGEST, NumPy, Runs, Torch
 
-COPIES = re.compile(r"copy|flatten|contiguous|clone|pad|repeat|tile|array\(|astype|roll|pixel|order=|\('\w'|, '[CFAK]'\)|\.to\(")
+COPIES = re.compile(r"copy|flatten|contiguous|clone|pad|repeat|tile|array\(|astype|roll|pixel|order=|\.rot90\([04],|\('\w'|, '[CFAK]'\)|\.to\(")
 """Calls that ask for an array of its own, or for other elements."""
 
 
