@@ -397,6 +397,43 @@ fn what_no_library_has_is_said_for_the_values_for_which_it_has_none() {
 }
 
 #[test]
+fn the_order_of_memory_is_that_of_the_numbers() {
+    for text in [
+        "np.zeros((A, B)).ravel('K')",
+        "np.zeros((A, B)).T.ravel('K')",
+        "np.zeros((A, B, C)).transpose(1, 2, 0).flatten(order='K')",
+        "np.zeros((A, B, C)).swapaxes(0, -1).swapaxes(0, 1).ravel('K')",
+        "np.zeros((A, B)).T.ravel('A')",
+        "np.zeros((A, B)).T.reshape(A*B, order='A')",
+        "np.zeros((A, B)).T.reshape((A, B), order='A')",
+        "np.zeros((A, B, C)).reshape((C*A, B), order='A')",
+        "np.zeros((A, B, C)).transpose(1, 0, 2).T.ravel('K')",
+    ] {
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let chain = question.chain(text).unwrap();
+        let tracker = chain.tracker(&Arc::new(question.scope().unwrap())).unwrap();
+        for values in
+            (1..4).flat_map(|a| (1..5).flat_map(move |b| (1..3).map(move |c| [("A", a), ("B", b), ("C", c), ("s", 0)])))
+        {
+            let numbers: shapetracker::Chain = put(text, &values).parse().unwrap();
+            let (found, expected) = (tracker.at(values).unwrap(), numbers.tracker().unwrap());
+            assert_eq!(found.shape(), expected.shape(), "{text} at {values:?}");
+            assert_eq!(addresses(&found), addresses(&expected), "{text} at {values:?}");
+        }
+    }
+    for text in [
+        "np.zeros((A, B, C)).swapaxes(0, 1).ravel('A')",
+        "np.zeros((A, B)).reshape(B, A).T.ravel('K')",
+        "np.zeros((A, B))[:, ::-1].ravel('K')",
+    ] {
+        let err = Question::new([KNOWN]).unwrap().chain(text).unwrap_err();
+        let message = "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
+        assert_eq!(err.message(), message, "{text}");
+    }
+}
+
+#[test]
 fn views_of_elements_of_another_size_are_those_of_the_numbers() {
     for text in [
         "np.zeros((A, B), np.int32).view(np.int8)",

@@ -14,7 +14,7 @@ use indexpr::text::{ParseError, Token};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether it is known where the elements lie: for numbers only.
-    fn is_followed(&self, parsed: &Parsed<Num<A>>) -> bool {
+    pub(super) fn is_followed(&self, parsed: &Parsed<Num<A>>) -> bool {
         self.arithmetic.integers(&parsed.ops).is_some()
     }
 

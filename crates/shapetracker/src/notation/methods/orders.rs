@@ -2,12 +2,13 @@
 
 use super::axes::joining;
 use super::{Called, Meant, Reading};
-use crate::notation::ArrayLibrary;
 use crate::notation::arithmetic::{Known, Role};
 use crate::notation::call::Order;
 use crate::notation::foreign::{Methods, Ops};
 use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
+use crate::notation::{ArrayLibrary, ChainStartOf};
+use crate::shape::resolve_axis;
 use crate::{Dims, MovementOf};
 use indexpr::text::{ParseError, Token, Tokens};
 
@@ -49,7 +50,10 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return Err(self.error_at(begin..self.last, message.to_owned()));
         }
         let axes = match order {
-            Order::Any | Order::Keep => self.hand(parsed, ArrayLibrary::NumPy, begin)?.axes_of_reading(order),
+            Order::Any | Order::Keep if self.is_followed(parsed) => {
+                self.hand(parsed, ArrayLibrary::NumPy, begin)?.axes_of_reading(order)
+            }
+            Order::Any | Order::Keep => self.axes_of_permuted(parsed, order, begin)?,
             Order::Column => (0..shape.len() as i64).rev().collect(),
             _ => Dims::new(),
         };
@@ -64,6 +68,41 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             ops.push(MovementOf::Reshape(sizes));
         }
         Ok(Meant::Operations(ops, joining(name)))
+    }
+
+    /// In which order the axes of an array are read whose elements lie as they did when it was new and whose axes are permuted:
+    /// the one question about memory whose answer no size changes.
+    fn axes_of_permuted(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        order: Order,
+        begin: usize,
+    ) -> Result<Dims, ParseError> {
+        let rank = self.rank(parsed, begin)?;
+        let resolved = |axis: i64| resolve_axis("permute", axis, rank).map_err(|err| self.refused(begin, &err));
+        // Which axis of the new array each axis is.
+        let mut of_new: Vec<usize> = (0..rank).collect();
+        let mut is_permuted = !matches!(parsed.start, ChainStartOf::Views(_));
+        for op in &parsed.ops {
+            match op {
+                MovementOf::Permute(axes) => {
+                    let axes = axes.iter().map(|&axis| Ok(of_new[resolved(axis)?]));
+                    of_new = axes.collect::<Result<_, ParseError>>()?;
+                }
+                MovementOf::Transpose(a, b) => of_new.swap(resolved(*a)?, resolved(*b)?),
+                _ => is_permuted = false,
+            }
+        }
+        let mut in_memory: Vec<usize> = (0..rank).collect();
+        in_memory.sort_by_key(|&axis| of_new[axis]);
+        // Other permutations may be in the order of columns, too, where sizes are 1.
+        let is_known = order == Order::Keep || of_new.is_sorted() || of_new.iter().rev().is_sorted();
+        if !is_permuted || !is_known {
+            let message =
+                "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
+            return Err(self.wrong(begin, message));
+        }
+        Ok(in_memory.into_iter().map(|axis| axis as i64).collect())
     }
 
     pub(super) fn order(&mut self, usual: Option<Order>) -> Result<Option<Order>, ParseError> {
