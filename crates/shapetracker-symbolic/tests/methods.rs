@@ -426,6 +426,7 @@ fn the_order_of_memory_is_that_of_the_numbers() {
         "np.zeros((A, B, C)).swapaxes(0, 1).ravel('A')",
         "np.zeros((A, B)).reshape(B, A).T.ravel('K')",
         "np.zeros((A, B))[:, ::-1].ravel('K')",
+        "np.zeros((A, B)).T.reshape(1, B, A, 1).transpose(3, 0, 1, 2).ravel('K')",
     ] {
         let err = Question::new([KNOWN]).unwrap().chain(text).unwrap_err();
         let message = "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";

@@ -53,7 +53,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             Order::Any | Order::Keep if self.is_followed(parsed) => {
                 self.hand(parsed, ArrayLibrary::NumPy, begin)?.axes_of_reading(order)
             }
-            Order::Any | Order::Keep => self.axes_of_permuted(parsed, order, begin)?,
+            Order::Any | Order::Keep => self.axes_of_permuted(parsed, shape.len(), order, begin)?,
             Order::Column => (0..shape.len() as i64).rev().collect(),
             _ => Dims::new(),
         };
@@ -73,16 +73,20 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// In which order the axes of an array are read whose elements lie as they did when it was new and whose axes are permuted:
     /// the one question about memory whose answer no size changes.
     fn axes_of_permuted(
-        &mut self,
-        parsed: &mut Parsed<Num<A>>,
+        &self,
+        parsed: &Parsed<Num<A>>,
+        rank: usize,
         order: Order,
         begin: usize,
     ) -> Result<Dims, ParseError> {
-        let rank = self.rank(parsed, begin)?;
-        let resolved = |axis: i64| resolve_axis("permute", axis, rank).map_err(|err| self.refused(begin, &err));
-        // Which axis of the new array each axis is.
+        let unknown = || {
+            let message =
+                "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
+            Err(self.wrong(begin, message))
+        };
+        // Which axis of the new array each axis is. The operations have been found to fit the shape.
         let mut of_new: Vec<usize> = (0..rank).collect();
-        let mut is_permuted = !matches!(parsed.start, ChainStartOf::Views(_));
+        let resolved = |axis: i64| resolve_axis("permute", axis, rank).map_err(|err| self.refused(begin, &err));
         for op in &parsed.ops {
             match op {
                 MovementOf::Permute(axes) => {
@@ -90,18 +94,16 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     of_new = axes.collect::<Result<_, ParseError>>()?;
                 }
                 MovementOf::Transpose(a, b) => of_new.swap(resolved(*a)?, resolved(*b)?),
-                _ => is_permuted = false,
+                _ => return unknown(),
             }
+        }
+        // Other permutations may be in the order of columns, too, where sizes are 1.
+        let is_known = order == Order::Keep || of_new.is_sorted() || of_new.iter().rev().is_sorted();
+        if !is_known || matches!(parsed.start, ChainStartOf::Views(_)) {
+            return unknown();
         }
         let mut in_memory: Vec<usize> = (0..rank).collect();
         in_memory.sort_by_key(|&axis| of_new[axis]);
-        // Other permutations may be in the order of columns, too, where sizes are 1.
-        let is_known = order == Order::Keep || of_new.is_sorted() || of_new.iter().rev().is_sorted();
-        if !is_permuted || !is_known {
-            let message =
-                "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
-            return Err(self.wrong(begin, message));
-        }
         Ok(in_memory.into_iter().map(|axis| axis as i64).collect())
     }
 
