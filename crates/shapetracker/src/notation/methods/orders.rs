@@ -1,5 +1,7 @@
 //! The orders in which elements are read or laid out: NumPy's letters and PyTorch's memory formats.
 
+use shapetracker_base::text::{ParseError, Token, Tokens};
+
 use super::axes::joining;
 use super::{Called, Meant, Reading};
 use crate::notation::ArrayLibrary;
@@ -9,7 +11,6 @@ use crate::notation::foreign::{Methods, Ops};
 use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
 use crate::{Dims, MovementOf};
-use indexpr::text::{ParseError, Token, Tokens};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether the call says in which order NumPy reads elements; of an array of which nothing is known only NumPy's calls do.
