@@ -120,7 +120,6 @@ pub fn div_ceil_64(a: i64, b: i64) -> i64 {
 /// use shapetracker_base::int::bits;
 /// assert_eq!((bits((-5, i32::MAX.into())), bits((0, 1 << 31))), (32, 64));
 /// ```
-#[inline]
 pub fn bits((low, high): (i64, i64)) -> u32 {
     if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
 }
