@@ -6,13 +6,13 @@
 
 use std::ops::Deref;
 
+use shapetracker_base::int::gcd;
+use shapetracker_base::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 use crate::atoms::{Atoms, Condition, Kind, WIDE};
 use crate::context::Context;
 use crate::form::{Atom, Form};
-use crate::int::gcd;
-use crate::list::sort_short_by_key;
 
 /// The table of atoms, and how divisions of forms over them are written. It reads as the table that it holds.
 #[derive(Clone, Debug, Default)]

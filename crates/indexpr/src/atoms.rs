@@ -3,9 +3,10 @@
 //! A form is a sum of integer multiples of *atoms*: variables, floors, and whatever is not linear. The table is hash-consed,
 //! so that equal atoms are one number and equal sums are equal data.
 
+use shapetracker_base::int::{div_ceil, div_floor};
+
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, hash_of};
-use crate::int::{div_ceil, div_floor};
 use crate::places::{Places, make_room};
 
 /// The table of atoms: equal atoms are one, and an atom comes after those that it is made of.

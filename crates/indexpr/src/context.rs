@@ -14,13 +14,13 @@
 //!   reached can make a bound too wide or let the boundary test fail. Another decomposition of the same form may
 //!   succeed, so a few are tried; how many is a work limit.
 
+use shapetracker_base::int::{div_ceil, div_floor, gcd};
+use shapetracker_base::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 use crate::atoms::{Atoms, Condition, Kind, WIDE};
 use crate::boundary::is_affine;
 use crate::form::{Atom, Form, Terms};
-use crate::int::{div_ceil, div_floor, gcd};
-use crate::list::sort_short_by_key;
 use crate::places::make_room;
 
 /// The intervals of atoms, and of forms of several atoms.

@@ -1,8 +1,9 @@
 //! What expressions cost.
 
+use shapetracker_base::int::bits;
+
 use crate::emit::Products;
 use crate::graph::{Binary, Expr, Graph, Node};
-use crate::int::bits;
 
 /// What computing some expressions costs, with what they have in common computed once.
 ///

@@ -12,6 +12,8 @@
 
 mod narrow;
 
+use shapetracker_base::int::gcd;
+use shapetracker_base::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 use crate::algebra::{Algebra, Taken, reduce};
@@ -19,8 +21,6 @@ use crate::atoms::{Condition, Kind};
 use crate::error::Error;
 use crate::form::{Atom, Form, Terms};
 use crate::graph::{Binary, Expr, Graph};
-use crate::int::gcd;
-use crate::list::sort_short_by_key;
 use crate::places::make_room;
 
 /// An expression that is to be computed.

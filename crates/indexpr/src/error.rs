@@ -118,7 +118,7 @@ pub(crate) enum Reason {
     EmptyRange { name: Box<str>, begin: i64, end: i64 },
     #[error("`{name}` is a variable already, with range {begin}..{end}")]
     RangesDiffer { name: Box<str>, begin: i64, end: i64 },
-    #[error("{} cannot be the name of a variable: {why}", crate::text::quoted(.name))]
+    #[error("{} cannot be the name of a variable: {why}", shapetracker_base::text::quoted(.name))]
     Name { name: Box<str>, why: &'static str },
     #[error("the divisor can be zero: it ranges from {low} to {high}")]
     DivisorRange { low: i64, high: i64 },

@@ -5,9 +5,10 @@
 //! proves that values fit into `i64` and that divisors are not 0; the congruence proves divisions exact, and sharpens
 //! the interval of a remainder.
 
+use shapetracker_base::int::{div_floor, gcd};
+
 use crate::binary::Binary;
 use crate::error::{Error, Reason};
-use crate::int::{div_floor, gcd};
 
 /// Every value lies in `low..=high` and is congruent to `residue` modulo `modulus`; modulus 0 says that it is the
 /// residue.

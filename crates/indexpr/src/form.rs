@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::int::gcd;
+use shapetracker_base::int::gcd;
 
 /// What a form is linear in: a variable, a quotient, or anything else that is not a sum; by its place in an
 /// [`Algebra`](crate::algebra::Algebra).

@@ -20,7 +20,8 @@
 //!   each division is made only where the boundary test cannot show that it is affine.
 //! - [`IndexExpr`]: an index, its guard and the loops around them: code ([`IndexExpr::code`]) and complete kernels that
 //!   gather ([`IndexExpr::kernel`]).
-//! - [`boundary`] and [`int`]: the boundary test by itself, and division that rounds down.
+//! - [`boundary`]: the boundary test by itself.
+//! - [`ParseError`], [`why_no_name`]: why a text is no expression, and where; why it cannot be the name of a variable.
 //!
 //! # Conventions
 //!
@@ -47,9 +48,7 @@ mod form;
 mod graph;
 mod import;
 mod index;
-pub mod int;
 mod lines;
-pub mod list;
 mod order;
 mod parse;
 mod places;
@@ -59,8 +58,6 @@ mod render;
 mod rounding;
 mod simplify;
 mod syntax;
-pub mod text;
-mod tokens;
 
 #[cfg(test)]
 mod tests;
@@ -76,7 +73,8 @@ pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Language, UnknownLanguage, Unsupported};
-pub use syntax::Syntax;
+pub use shapetracker_base::text::ParseError;
+pub use syntax::{Syntax, why_no_name};
 
 /// Runs the example of the README.
 #[cfg(doctest)]

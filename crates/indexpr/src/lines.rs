@@ -157,8 +157,9 @@ impl Graph {
     }
 
     /// The smallest and the largest number that code for these expressions computes, intermediate values included; (0, 0)
-    /// where it computes none. What only constants are made of is no part of the code. Its [`bits`](crate::int::bits) are
-    /// those of the code of [`Graph::code`] and [`IndexExpr::code`](crate::IndexExpr::code).
+    /// where it computes none. What only constants are made of is no part of the code. Its
+    /// [`bits`](shapetracker_base::int::bits) are those of the code of [`Graph::code`] and
+    /// [`IndexExpr::code`](crate::IndexExpr::code).
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};

@@ -7,11 +7,12 @@
 
 use std::ops::Range;
 
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
+
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use crate::places::make_room;
 use crate::syntax::Syntax;
-use crate::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 impl Graph {
     /// Reads an expression over the variables of the graph.
@@ -51,7 +52,7 @@ impl Graph {
     ///
     /// Cost: time linear in the length of the text, and memory of at most 200 bytes for each of its bytes.
     ///
-    /// [`LONGEST_TEXT`]: crate::text::LONGEST_TEXT
+    /// [`LONGEST_TEXT`]: shapetracker_base::text::LONGEST_TEXT
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         check_length(text)?;
         let result = result_of_map(text).unwrap_or(0..text.len());
@@ -143,7 +144,7 @@ fn result_of_map(text: &str) -> Option<Range<usize>> {
 const CASTS: [(i64, i64); 4] =
     [(i32::MIN as i64, i32::MAX as i64), (0, u32::MAX as i64), (i64::MIN, i64::MAX), (0, i64::MAX)];
 
-/// Some bytes of the text, which has at most [`LONGEST_TEXT`](crate::text::LONGEST_TEXT).
+/// Some bytes of the text, which has at most [`LONGEST_TEXT`](shapetracker_base::text::LONGEST_TEXT).
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,

@@ -28,7 +28,7 @@ const WORDS: [&str; 11] = ["and", "or", "not", "if", "else", "min", "max", "True
 /// Why a text cannot be the name of a variable, if it cannot: as the second half of a sentence.
 ///
 /// ```
-/// use indexpr::text::why_no_name;
+/// use indexpr::why_no_name;
 ///
 /// assert_eq!(why_no_name("row"), None);
 /// assert_eq!(why_no_name("min"), Some("it means something in an expression"));

@@ -1,5 +1,6 @@
 //! Random expressions: what is written reads back, and what is computed at once is what is computed one by one.
 
+use shapetracker_base::text::LONGEST_TEXT;
 pub(crate) use shapetracker_testing::Rng;
 
 use crate::{Binary, Error, ErrorKind, Expr, Graph, IndexExpr, Linear, Node, Syntax, Term};
@@ -389,6 +390,22 @@ fn texts_of_compilers_are_read() {
     graph.variable("threadIdx_x", 0..32).unwrap();
     let thread = graph.parse("threadIdx.x / 4 * 2", Syntax::C).unwrap();
     assert_eq!(graph.text(thread, Syntax::Python).unwrap(), "threadIdx_x // 4 * 2");
+}
+
+#[test]
+fn mistakes_say_what_was_meant_and_what_is_missing() {
+    let mut graph = Graph::new();
+    graph.variable("row", 0..8).unwrap();
+    let mut err = |text| graph.parse(text, Syntax::Python).unwrap_err();
+    let misspelt = err("rwo * 4");
+    assert_eq!(misspelt.to_string(), "expected a variable, found `rwo`: did you mean `row`?\n  rwo * 4\n  ^^^");
+    assert_eq!((misspelt.suggestion(), misspelt.is_unknown_name()), (Some((0..3, "row")), false));
+    assert!(err("row + column").is_unknown_name());
+    assert!(err("1 +").is_unfinished() && !err("1 + )").is_unfinished());
+
+    let long = err(&("-".repeat(LONGEST_TEXT) + "1"));
+    assert_eq!(long.message(), "the text has 1048577 bytes, more than the 1048576 that are read");
+    assert_eq!(long.span(), LONGEST_TEXT..LONGEST_TEXT);
 }
 
 #[test]

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
-use shapetracker::expr::text::Place;
 use shapetracker::json::Value as Document;
 use shapetracker::{ChainError, Error, ParseError, Witness};
+use shapetracker_base::text::Place;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

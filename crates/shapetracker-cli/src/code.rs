@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use shapetracker::expr::{Binary, Cost, Expr, Extremes, Graph, Language, Node, Unsupported, int::bits};
+use shapetracker::expr::{Binary, Cost, Expr, Extremes, Graph, Language, Node, Unsupported};
+use shapetracker_base::int::bits;
 
 use crate::answer::{Failure, count};
 

@@ -1,9 +1,10 @@
 //! `shapetracker index`: code for the address of an element, in any of the languages.
 
 use serde_json::{Value, json};
-use shapetracker::expr::{IndexExpr, Language, Syntax, int};
+use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker::{Chain, Movement, ShapeTracker};
+use shapetracker_base::int;
 use shapetracker_symbolic::json::{literals, polys};
 
 use crate::answer::{Answer, Failure, tuple};

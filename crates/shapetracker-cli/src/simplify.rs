@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use serde_json::json;
-use shapetracker::expr::text::Place;
-use shapetracker::expr::{Expr, Extremes, Graph, Language, Syntax, int};
+use shapetracker::expr::{Expr, Extremes, Graph, Language, Syntax};
 use shapetracker::json::Value as Document;
+use shapetracker_base::int;
+use shapetracker_base::text::Place;
 
 use crate::answer::{Answer, Failure};
 use crate::code::{Languages, comments, ranges_text, weight_text};

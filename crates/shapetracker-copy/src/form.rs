@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use shapetracker::ShapeTracker;
-use shapetracker::expr::{Floor, Linear, Term, int::gcd};
+use shapetracker::expr::{Floor, Linear, Term};
+use shapetracker_base::int::gcd;
 
 /// A form must lie in a range for an element to have data.
 ///

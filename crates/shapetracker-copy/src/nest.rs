@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use shapetracker::expr::{Floor, Linear, Term, int::div_ceil_64};
+use shapetracker::expr::{Floor, Linear, Term};
+use shapetracker_base::int::div_ceil_64;
 use smallvec::SmallVec;
 
 use crate::cover::Reading;

@@ -8,7 +8,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use shapetracker::expr::{Linear, Term, int::div_ceil_64};
+use shapetracker::expr::{Linear, Term};
+use shapetracker_base::int::div_ceil_64;
 use smallvec::SmallVec;
 
 use crate::Threads;

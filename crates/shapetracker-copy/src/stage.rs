@@ -6,8 +6,8 @@
 //! transpose. So the tensor is cut along the axes that go furthest through the positions, until a part needs no more of them
 //! than fit into a cache; these are read into a stage, and the part is read from there.
 
-use shapetracker::expr::int::div_ceil_64;
 use shapetracker::{ShapeTracker, Undecided, View};
+use shapetracker_base::int::div_ceil_64;
 
 use crate::Error;
 use crate::cover::region::Region;

@@ -62,7 +62,6 @@ pub use convert::{NoLayout, Order};
 pub use divide::{NotTiled, Tiler};
 pub use error::Error;
 pub use image::NotBijective;
-pub use indexpr::text::ParseError;
 pub use instruction::{Instruction, Phase};
 pub use int_tuple::IntTuple;
 pub use inverse::{NoLeftInverse, RightInverse};
@@ -70,6 +69,7 @@ pub use layout::Layout;
 pub use linear::{LinearLayout, NotLinear};
 pub use report::{Access, AccessReport, NoSwizzle};
 pub use shapetracker::expr;
+pub use shapetracker_base::text::ParseError;
 pub use swizzle::{ComposedLayout, Swizzle};
 
 /// Runs the example of the README.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use indexpr::text::{ParseError, Token, Tokens, check_length, tuple};
 use shapetracker::Dims;
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, tuple};
 use smallvec::SmallVec;
 
 use crate::profile::Profile;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use shapetracker::Dims;
-use shapetracker::expr::int::gcd;
+use shapetracker_base::int::gcd;
 use shapetracker_copy::{Plan, Threads};
 
 use crate::error::{layout, undecided, unmerged};

@@ -1,6 +1,6 @@
 //! Is a placement that somebody claims what the devices hold?
 
-use indexpr::text::tuple;
+use shapetracker_base::text::tuple;
 
 use crate::digits::digits;
 use crate::error::Fault;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use indexpr::text::tuple;
 use shapetracker::MAX_RANK;
+use shapetracker_base::text::tuple;
 
 /// Why a mesh, a placement or an operation cannot be: the operation, the axis and the numbers that do not fit.
 ///

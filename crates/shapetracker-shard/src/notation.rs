@@ -4,7 +4,7 @@ use std::iter;
 use std::ops::Range;
 use std::str::FromStr;
 
-use indexpr::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 use crate::{Error, Mesh, Placement, Sharded};
 
@@ -37,7 +37,7 @@ use crate::{Error, Mesh, Placement, Sharded};
 ///      \u{20} (8, 512) @ dp=2 : Shard(1\n\
 ///      \u{20}                          ^",
 /// );
-/// # Ok::<(), indexpr::text::ParseError>(())
+/// # Ok::<(), shapetracker_base::text::ParseError>(())
 /// ```
 impl FromStr for Sharded {
     type Err = ParseError;
@@ -57,7 +57,7 @@ impl Sharded {
     /// let tensor: Sharded = "(8, 512, 1024) @ dp=2, tp=4 : S(0), S(1)".parse()?;
     /// let claimed = tensor.parse_beside("(4096, 1024) : S(0), R")?;
     /// assert_eq!(claimed.to_string(), "(4096, 1024) @ dp=2, tp=4 : S(0), R");
-    /// # Ok::<(), indexpr::text::ParseError>(())
+    /// # Ok::<(), shapetracker_base::text::ParseError>(())
     /// ```
     ///
     /// # Errors

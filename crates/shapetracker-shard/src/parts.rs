@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use indexpr::text::tuple;
 use shapetracker::ShapeTracker;
+use shapetracker_base::text::tuple;
 
 use crate::Sharded;
 use crate::along::Along;

@@ -65,15 +65,15 @@ impl Crossing {
         let [a, b] = self.held.map(|position| position * weight);
         let global = [a.min(b), a.max(b)];
         let missing = self.missing * weight;
-        let [first, second, third] =
-            [global[0], global[1], missing].map(|position| indexpr::text::tuple(&unravel(position, shape)).to_string());
+        let [first, second, third] = [global[0], global[1], missing]
+            .map(|position| shapetracker_base::text::tuple(&unravel(position, shape)).to_string());
         let other = holder(before, missing, &device);
         let mesh = before.mesh();
         let sentence = format!(
             "device {} holds the elements {first} and {second} of shape {}, but not {third}, which device {} holds: whatever part \
              of that shape has the first two has the third as well",
             mesh.device(&device),
-            indexpr::text::tuple(shape),
+            shapetracker_base::text::tuple(shape),
             mesh.device(&other),
         );
         let local = global.map(|position| before.local(&device, position).unwrap_or_default());

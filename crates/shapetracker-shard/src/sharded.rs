@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use indexpr::text::tuple;
 use shapetracker::{Dims, View};
+use shapetracker_base::text::tuple;
 
 use crate::cut::Cut;
 use crate::error::Fault;

@@ -481,7 +481,7 @@ impl Writer {
         let Some(first) = terms.first() else { return Ok(self.graph.int(0)) };
         // What all terms have in common first.
         let common = terms.iter().skip(1).fold(first.0, |common, term| common.common(term.0));
-        let content = terms.iter().fold(0, |content, term| indexpr::int::gcd(content, term.1));
+        let content = terms.iter().fold(0, |content, term| shapetracker_base::int::gcd(content, term.1));
         if common != Monomial::ONE || content > 1 {
             let inner: Vec<_> = terms.iter().filter_map(|&(m, c)| Some((m.over(common)?, c / content))).collect();
             let mut value = if inner == [(Monomial::ONE, 1)] { None } else { Some(self.sum(&inner)?) };

@@ -210,7 +210,7 @@ fn div_ceil(ask: &mut Ask<'_>, dividend: &Poly, by: i128) -> Result<Option<Poly>
         return Ok(Some(dividend.clone()));
     }
     if let Some(number) = dividend.number() {
-        return Ok(Some(Poly::from(indexpr::int::div_ceil(number, by))));
+        return Ok(Some(Poly::from(shapetracker_base::int::div_ceil(number, by))));
     }
     // All terms but the constant one are multiples, so that what is left to the next multiple is a number.
     let up = (by - dividend.constant().rem_euclid(by)) % by;

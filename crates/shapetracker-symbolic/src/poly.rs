@@ -623,7 +623,7 @@ impl Poly {
             if coefficient == i128::MIN {
                 return 1;
             }
-            content = indexpr::int::gcd(content, coefficient);
+            content = shapetracker_base::int::gcd(content, coefficient);
             if content == 1 {
                 break;
             }

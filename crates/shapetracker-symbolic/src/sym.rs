@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{Add, Bound, Mul, Neg, RangeBounds, Sub};
 use std::sync::Arc;
 
-use indexpr::text::quoted;
+use shapetracker_base::text::quoted;
 
 use crate::error::{Error, Mistake};
 use crate::literal::Literal;

@@ -1,7 +1,8 @@
 //! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
 use shapetracker::Error;
-use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
+use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece};
+use shapetracker_base::int::bits;
 
 use crate::fault::Fault;
 use crate::json::{Value, object};

@@ -7,6 +7,7 @@ use indexpr::{
     Binary, Built, Condition, Divisions, Domain, Expr, Form, Graph, Index, IndexExpr, Linear, QuasiAffine, Term,
     Variable, cheapest, forms,
 };
+use shapetracker_base::text::tuple;
 use smallvec::SmallVec;
 
 use crate::ease;
@@ -17,7 +18,6 @@ use crate::merge::work::Work;
 use crate::merge::{Unanswered, Undecided};
 use crate::shape::{scattered, unravel};
 use crate::{Dims, ShapeTracker, View};
-use indexpr::text::tuple;
 
 /// How the elements of a tracker are read: the address as a linear form over the axes and floors, and the conditions
 /// under which an element has one.

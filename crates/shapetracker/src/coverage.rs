@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use shapetracker_base::int::{div_ceil, div_floor};
+
 use crate::merge::Undecided;
 use crate::summary::{Descent, Part};
 use crate::{AddressRun, ShapeTracker, View};
-use indexpr::int::{div_ceil, div_floor};
 
 /// A tracker of at most so many elements is walked.
 const MOST_ELEMENTS: i64 = 1 << 24;

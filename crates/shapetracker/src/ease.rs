@@ -4,7 +4,7 @@
 //! which the views above could say as well. That makes one form of all, and more divisions than needed: what a view below
 //! repeats or masks has to be found out of a position. Here the views above say it, wherever they remain views.
 
-use indexpr::int::gcd;
+use shapetracker_base::int::gcd;
 use smallvec::SmallVec;
 
 use crate::fewest::{self, Stack};

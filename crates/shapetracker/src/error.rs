@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use indexpr::text::tuple;
+use shapetracker_base::text::tuple;
 
 /// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
 ///

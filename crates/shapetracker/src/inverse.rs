@@ -1,10 +1,11 @@
 //! The tracker that undoes a tracker.
 
+use shapetracker_base::list::sort_short_by_key;
+
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
 use crate::view::{check_inside, check_range};
 use crate::{Dims, Ranges, ShapeTracker, View};
-use indexpr::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 /// Why a tracker was not inverted.

@@ -115,7 +115,7 @@ struct Readme;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub mod text {
-    pub use indexpr::text::{LONGEST_TEXT, Tuple, tuple, tuple_of_pairs};
+    pub use shapetracker_base::text::{LONGEST_TEXT, Tuple, tuple, tuple_of_pairs};
 }
 
 #[cfg(test)]

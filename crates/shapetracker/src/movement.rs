@@ -1,6 +1,6 @@
 //! The movement operations on one view.
 
-use indexpr::int::div_ceil_64;
+use shapetracker_base::int::div_ceil_64;
 
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};

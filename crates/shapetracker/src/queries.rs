@@ -1,6 +1,6 @@
 //! The questions that compilers ask of a tracker, each answered exactly.
 
-use indexpr::list::sort_short_by_key;
+use shapetracker_base::list::sort_short_by_key;
 
 use crate::coverage::has_nested_strides;
 use crate::error::{Error, Fault};

@@ -1,8 +1,9 @@
 //! Which elements read an address: the inverse image of an address under a stack of views.
 
+use shapetracker_base::int::{div_ceil, div_floor, gcd};
+
 use crate::merge::Undecided;
 use crate::{Dims, ShapeTracker, View};
-use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// How many steps a search may take before the first reader is found.
 const MOST_STEPS: usize = 1 << 21;

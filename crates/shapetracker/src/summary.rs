@@ -1,12 +1,12 @@
 //! What blocks of elements read, without going through them: how many are valid, the lowest, the highest and the sum of their
 //! addresses.
 
+use shapetracker_base::int::gcd;
 use smallvec::SmallVec;
 
 use crate::merge::Undecided;
 use crate::merge::level::{Digit, Level};
 use crate::{AddressLines, AddressRun, ShapeTracker, View};
-use indexpr::int::gcd;
 
 /// Blocks of several views that hold at most so many elements together are walked where nothing shorter is found.
 const MOST_ELEMENTS: i64 = 1 << 24;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use shapetracker_base::text::{tuple, tuple_of_pairs};
+
 use crate::error::{Error, Fault};
 use crate::shape::{check_count, checked_numel, row_major};
 use crate::{Dims, Ranges};
-use indexpr::text::{tuple, tuple_of_pairs};
 
 /// A strided view in canonical form: a shape, one stride per axis, an offset, and the box of indices that are valid.
 ///

@@ -4,6 +4,7 @@
 //! cheapest form of it is `x * 1500 - x // 1500 * 2249999`, whose parts have 33 bits. A form has its remainders in this
 //! way: `m - d * floor(m / d)`. Writing one as `m % d` costs an operation next to the division, and shrinks what is summed.
 
+use shapetracker_base::int::{bits, div_floor};
 use smallvec::SmallVec;
 
 use super::{Emitter, Plan, Rest, Sum, Symbol};
@@ -11,7 +12,6 @@ use crate::atoms::Kind;
 use crate::error::Error;
 use crate::form::{Atom, Form, Terms};
 use crate::graph::{Binary, Expr, Graph};
-use crate::int::{bits, div_floor};
 
 /// A remainder that sums may be written with.
 struct Pattern {
@@ -241,9 +241,9 @@ struct Summand {
 
 #[cfg(test)]
 mod tests {
-    use crate::int::bits;
     use crate::tests::{Rng, value};
     use crate::{Divisions, Form, Graph, Index, Syntax, Variable, cheapest};
+    use shapetracker_base::int::bits;
 
     /// The elements of a row-major tensor in the order of permuted axes: `index[x]` is what is read for the `x`-th.
     fn transposed(shape: &[i64], axes: &[usize], x: i64) -> i64 {

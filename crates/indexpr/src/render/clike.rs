@@ -3,10 +3,11 @@
 //! Three things give an operation a name of its own: a use count above one (common subexpressions are computed once), a
 //! use inside a loop that it does not depend on (loop-invariant code motion), and depth.
 
+use shapetracker_base::list::sort_short_by_key;
+
 use super::lower::{Call, Dialect, Infix, Op, Place, Program};
 use crate::graph::Map;
 use crate::lines::{self, Use};
-use crate::list::sort_short_by_key;
 
 /// The depth from which a part of an expression gets a name: compilers limit how deep parentheses may nest (C promises
 /// 63 levels), and readers do, too.

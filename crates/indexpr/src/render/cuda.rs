@@ -1,12 +1,13 @@
 //! CUDA kernels that move more than an element at a time: four side by side, or a tile through shared memory.
 
+use shapetracker_base::int::div_ceil_64;
+
 use super::clike::{Binds, Root, Text, Writer};
 use super::lower::{Dialect, Program};
 use super::parts::{Valid, digit, used_loops};
 use super::spread::{Spread, digits};
 use crate::graph::{Binary, Expr, Graph};
 use crate::index::IndexExpr;
-use crate::int::div_ceil_64;
 use crate::quasi::{QuasiAffine, Term};
 
 /// Rows and columns of a tile: a warp has a thread for each.

@@ -1,5 +1,8 @@
 //! Complete kernels that gather: every element of the output, in row-major order, is what its guarded index reads.
 
+use shapetracker_base::list::sort_short_by_key;
+use shapetracker_base::text::tuple;
+
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::cuda;
 use super::language::{Language, Reason, Unsupported};
@@ -9,8 +12,6 @@ use super::spread::Spread;
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;
-use crate::list::sort_short_by_key;
-use crate::text::tuple;
 
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{nearest, quoted};
+use shapetracker_base::text::{nearest, quoted};
 
 /// A language that expressions and kernels are written in.
 ///

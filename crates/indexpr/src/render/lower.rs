@@ -5,11 +5,12 @@
 //! bits if every intermediate value fits, 64 otherwise; and which of them are natural numbers, for whose divisions and
 //! comparisons unsigned types are cheaper ([`Program::is_natural`]).
 
+use shapetracker_base::int::bits;
+
 use super::language::{Language, Reason};
 use super::order::order;
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
-use crate::int::bits;
 use crate::rounding::{Rounding, divides, reciprocal};
 
 /// A language whose expressions look like those of C, more or less.

@@ -5,9 +5,10 @@
 //! tried on the recorded stacks, GCC needs the fewest instructions for the one that is written here. In loop nests
 //! another order matters more: see `grouped` in `kernel.rs`.
 
+use shapetracker_base::list::sort_short_by_key;
+
 use crate::constants::literal;
 use crate::graph::{Binary, Expr, Graph, Node};
-use crate::list::sort_short_by_key;
 
 /// A term of a sum, and whether it is subtracted.
 pub(super) type Term = (Expr, bool);

@@ -1,8 +1,9 @@
 //! What kernels of every kind are made of.
 
+use shapetracker_base::list::sort_short_by_key;
+
 use crate::constants::{constant, parts};
 use crate::graph::{Expr, Graph, Node};
-use crate::list::sort_short_by_key;
 
 /// Which elements read something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Loops spread over threads: an index whose variables are digits of other numbers, such as that of a thread.
 
+use shapetracker_base::int::bits;
+
 use crate::error::Error;
 use crate::graph::{Binary, Expr, Graph};
 use crate::index::IndexExpr;
-use crate::int::bits;
 
 /// An index and its condition over other variables than its loops.
 pub(super) struct Spread {

@@ -9,9 +9,9 @@ mod traced;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use indexpr::list::sort_short_by_key;
 use shapetracker::advice::{ArrayNumber as _, Does, LibraryAdviceOf, Performed, library_advice};
 use shapetracker::{ArrayLibrary, MovementOf};
+use shapetracker_base::list::sort_short_by_key;
 
 use crate::answer::{Answer, Formula};
 use crate::ask::Ask;

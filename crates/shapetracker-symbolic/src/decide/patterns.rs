@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use indexpr::int;
+use shapetracker_base::int;
 use smallvec::SmallVec;
 
 use crate::decide::Space;

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use indexpr::text::ParseError;
 use shapetracker::{ArrayLibrary, ChainOf, ChainStartOf, Need};
+use shapetracker_base::text::ParseError;
 
 use super::Question;
 use super::reading::Reading;

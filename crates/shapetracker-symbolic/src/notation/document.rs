@@ -169,7 +169,7 @@ impl Question {
             Value::Int(number) => Ok(Poly::from(*number)),
             Value::Text(text) => {
                 let poly = if role == Role::Stride { self.stride(text) } else { self.number(text) };
-                poly.map_err(|err| format!("{}, in {}", err.message(), indexpr::text::quoted(text)))
+                poly.map_err(|err| format!("{}, in {}", err.message(), shapetracker_base::text::quoted(text)))
             }
             other => Err(expected("a whole number, or a text such as \"3*T\"", other)),
         }
@@ -199,7 +199,7 @@ fn expected(what: &str, found: &Value) -> String {
     let found = match found {
         Value::List(_) => "a list".into(),
         Value::Object(_) => "an object".into(),
-        Value::Text(text) => format!("the text {}", indexpr::text::quoted(text)),
+        Value::Text(text) => format!("the text {}", shapetracker_base::text::quoted(text)),
         other => other.to_string(),
     };
     format!("expected {what}, found {found}")

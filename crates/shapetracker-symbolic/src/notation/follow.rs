@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use indexpr::text::{Place, quoted, tuple};
+use shapetracker_base::text::{Place, quoted, tuple};
 
 use super::chain::{Chain, ChainStart};
 use crate::error::Error;

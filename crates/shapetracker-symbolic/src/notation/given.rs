@@ -3,10 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::text::{ParseError, check_length, quoted};
-
-use indexpr::text::{Token, Tokens};
 use shapetracker::{Arithmetic, Operator, Reader, Role};
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, quoted};
 
 use super::reading::{Computed, variable};
 use super::why_no_name;

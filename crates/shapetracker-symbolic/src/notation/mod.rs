@@ -11,7 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use indexpr::text::{ParseError, check_length, nearest, quoted};
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, closing, nearest, quoted};
 
 pub use chain::{Chain, ChainStart};
 pub use follow::ChainError;
@@ -21,7 +21,6 @@ use crate::poly::{MOST_STEPS, Poly, Var, within};
 use crate::region::Region;
 use crate::scope::{MAX_NAMES, Scope};
 use given::{Given, What};
-use indexpr::text::{Token, Tokens, closing};
 use reading::{MOST_WORK, Reading};
 use shapetracker::{MAX_RANK, Reader, Role};
 
@@ -495,5 +494,5 @@ pub fn why_no_name(name: &str) -> Option<&'static str> {
     if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some("it is the name of an index");
     }
-    indexpr::text::why_no_name(name)
+    indexpr::why_no_name(name)
 }

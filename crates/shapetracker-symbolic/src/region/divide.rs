@@ -1,6 +1,6 @@
 //! Division of a polynomial by a positive one, with a remainder that is proved to be one.
 
-use indexpr::int;
+use shapetracker_base::int;
 use smallvec::SmallVec;
 
 use crate::answer::Reason;

@@ -78,7 +78,7 @@ pub(crate) fn gcd(a: &Poly, b: &Poly, depth: usize) -> Result<Poly, TooLarge> {
     if b.is_zero() {
         return Ok(a.clone());
     }
-    let number = indexpr::int::gcd(a.content(), b.content());
+    let number = shapetracker_base::int::gcd(a.content(), b.content());
     if a.number().is_some() || b.number().is_some() || depth == 0 {
         return Ok(Poly::from(number));
     }

@@ -404,7 +404,7 @@ impl Frame {
                 }
                 region.shared.spend(1 + condition.terms().len());
                 // scale f - times by condition, without the term.
-                let common = indexpr::int::gcd(factor, c);
+                let common = shapetracker_base::int::gcd(factor, c);
                 let (Some(times), Some(scale)) = (factor.checked_div(common), c.checked_div(common)) else { continue };
                 let (times, scale) = if scale < 0 { (-times, -scale) } else { (times, scale) };
                 if times < 0 {

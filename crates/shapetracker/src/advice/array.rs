@@ -5,7 +5,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use indexpr::list::sort_short_by_key;
+use shapetracker_base::list::sort_short_by_key;
 
 use super::ArrayNumber;
 use crate::{Dims, MovementOf};

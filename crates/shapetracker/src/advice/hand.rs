@@ -1,12 +1,13 @@
 //! A library at work: the array that it has after each call, what the call copied, and perhaps code that does the same.
 
+use shapetracker_base::text::tuple;
+
 use super::ArrayNumber;
 use super::array::{Array, at_least_one, channels_last, is_empty, numbers, product};
 use super::code::{Code, Notes};
 use crate::error::{Error, Fault};
 use crate::notation::{ArrayLibrary, Call, Order, list};
 use crate::{Dims, MovementOf, View};
-use indexpr::text::tuple;
 
 /// A library with the array that it has, done call by call as the library does it.
 ///

@@ -17,12 +17,12 @@ pub use expression::one_view;
 pub(crate) use hand::Hand;
 pub use library::{Performed, library_advice};
 pub use number::ArrayNumber;
+use shapetracker_base::text::{tuple, tuple_of_pairs};
 
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
 use crate::notation::{ArrayLibrary, Call, Chain, ChainError, Integers};
 use crate::{Buffer, Movement, ShapeTracker, View};
-use indexpr::text::{tuple, tuple_of_pairs};
 
 /// Whether a chain is one view, where it stops being one, and what array libraries do with it.
 ///

@@ -1,6 +1,7 @@
 //! What stands between a view and a shape, with the smallest copy that clears it.
 
-use indexpr::list::sort_short_by_key;
+use shapetracker_base::int::gcd;
+use shapetracker_base::list::sort_short_by_key;
 
 use super::Misfit;
 use super::blocks::{Joined, blocks, joined};
@@ -12,7 +13,6 @@ use crate::error::Error;
 use crate::merge::{Unmerged, Witness, reshape};
 use crate::shape::{row_major, unravel};
 use crate::{Dims, Ranges, ShapeTracker, View};
-use indexpr::int::gcd;
 
 /// What stands between a view and a shape, and the copy that clears it.
 ///

@@ -1,10 +1,11 @@
 //! The smallest copy as a line of Python.
 
+use shapetracker_base::text::tuple;
+
 use super::Blocked;
 use super::reported::filled;
 use crate::notation::{ArrayLibrary, list};
 use crate::{Dims, ShapeTracker, View};
-use indexpr::text::tuple;
 
 /// How many views one line copies.
 pub(super) const MOST_VIEWS: usize = 64;

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use shapetracker_base::text::{tuple, tuple_of_pairs};
+
 use super::reported::filled;
 use super::{Blocked, Explanation, Outcome};
 use crate::notation::ArrayLibrary;
 use crate::{Dims, View};
-use indexpr::text::{tuple, tuple_of_pairs};
 
 /// How many of the views that are copied one after another are shown.
 const MOST_PARTS: usize = 4;

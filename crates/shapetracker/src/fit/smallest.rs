@@ -10,9 +10,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use shapetracker_base::int::gcd;
+
 use crate::Dims;
 use crate::shape::{row_major, unravel};
-use indexpr::int::gcd;
 
 /// How many steps a search may take, one for each index that it looks at: some ten milliseconds.
 const WORK: usize = 1 << 21;

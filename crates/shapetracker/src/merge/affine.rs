@@ -3,13 +3,14 @@
 //! A single view needs valid indices that are a box. Most stacks that are no single view fail at that alone, and their
 //! address is one affine map all the same wherever there is one: an index expression then needs no division.
 
+use shapetracker_base::int::gcd;
+
 use super::level::{Affine, Point};
 use super::sample::Sample;
 use super::stack::{Demand, Stacked};
 use super::system::System;
 use super::validity::Search;
 use super::work::{OutOfWork, Work};
-use indexpr::int::gcd;
 
 impl Stacked<'_> {
     /// The address as an affine function of the index that holds at every valid index, if there is one with integer

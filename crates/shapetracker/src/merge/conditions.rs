@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use shapetracker_base::int::gcd;
+use shapetracker_base::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 use super::Unanswered;
@@ -12,8 +14,6 @@ use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
 use crate::view::check_inside;
 use crate::{Dims, View};
-use indexpr::int::gcd;
-use indexpr::list::sort_short_by_key;
 
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.
 ///

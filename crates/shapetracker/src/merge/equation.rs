@@ -11,13 +11,13 @@
 //! 3. Where that leaves many values to try for several terms, [`lattice`] takes over: its cost depends on the
 //!    number of terms and not on their sizes.
 
+use shapetracker_base::int::{div, div_ceil, gcd, rem};
+use shapetracker_base::list::sort_short_by_key;
 use smallvec::SmallVec;
 
 use super::lattice;
 use super::terms::{Range, Term, Values, outwards, residue};
 use super::work::{OutOfWork, Work};
-use indexpr::int::{div, div_ceil, gcd, rem};
-use indexpr::list::sort_short_by_key;
 
 /// A solution of the equation, or `None` when there is none.
 pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Option<Values>, OutOfWork> {

@@ -18,11 +18,11 @@
 //! in vain does no harm, and where the floats are not good enough to be sure that none is left out, the answer is that
 //! the work ran out.
 
+use shapetracker_base::int::{div_ceil, div_floor};
 use smallvec::SmallVec;
 
 use super::terms::{Range, Values, outwards, residue};
 use super::work::{OutOfWork, Work};
-use indexpr::int::{div_ceil, div_floor};
 
 type Floats = SmallVec<[f64; 12]>;
 

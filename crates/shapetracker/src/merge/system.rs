@@ -6,12 +6,12 @@
 //! both halves are tried. That is branch and bound with exact leaves: it ends because the halves do, and finds a
 //! solution if there is one.
 
+use shapetracker_base::int::{div_ceil, div_floor, gcd};
 use smallvec::SmallVec;
 
 use super::equation::solve;
 use super::terms::{Term, residue};
 use super::work::{OutOfWork, Work};
-use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// Variables with bounds (both ends included), and equations `sum weight * variable = target` between them.
 #[derive(Clone, Debug, Default)]

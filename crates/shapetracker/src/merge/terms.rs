@@ -1,6 +1,6 @@
 //! What equations are made of.
 
-use indexpr::int::{div, div_floor, extended_gcd};
+use shapetracker_base::int::{div, div_floor, extended_gcd};
 use smallvec::SmallVec;
 
 /// A term of the equation: a weight, and how many values `0, 1, ..` its variable has.

@@ -5,6 +5,7 @@
 //! cuts the axes ([`cut_by_digits`]), and where all of it then lies in its range it is done with. For the other digits
 //! valid and invalid points are found as solutions of equations ([`decide`]).
 
+use shapetracker_base::int::{div_ceil, div_floor, gcd};
 use smallvec::SmallVec;
 
 use super::equation::solve;
@@ -12,7 +13,6 @@ use super::level::{Affine, Digit, IndexBox, Level, Point};
 use super::terms::Term;
 use super::work::{OutOfWork, Work};
 use crate::{Dims, View};
-use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// What the valid indices of a pair are.
 pub(crate) enum Validity {

@@ -1,12 +1,13 @@
 //! What stands between the parentheses of a call: numbers, axes, pairs, slices, and arguments with names.
 
+use shapetracker_base::text::{ParseError, Token, Tokens, closing};
+
 use super::arithmetic::{Arithmetic, Role};
 use super::methods::method_names;
 use super::parser::{Num, Nums, Pairs, Reader, unknown_operation};
 use crate::number::List as _;
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, MovementKind, MovementOf, PerAxis};
-use indexpr::text::{ParseError, Token, Tokens, closing};
 
 /// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
 pub(super) const ARGUMENTS: [&str; 6] = ["shape", "size", "dim", "dims", "axis", "axes"];

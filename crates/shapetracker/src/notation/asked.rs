@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use shapetracker_base::text::ParseError;
+
 use super::ChainStartOf;
 use super::arithmetic::{Known, Operator, Role};
 use super::foreign::NO_SHAPE;
@@ -10,7 +12,6 @@ use super::parser::{Num, Nums, Reader};
 use crate::MovementOf;
 use crate::number::{List as _, Number};
 use crate::shape::resolve_axis;
-use indexpr::text::ParseError;
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Demands that a number is at least another one, or equal to it, in what was read from `begin` to here; where that depends

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Write};
 
+use shapetracker_base::text::tuple;
+
 use super::{Chain, ChainError, ChainStart};
 use crate::advice::{Array, ArrayNumber};
 use crate::operation::Slice;
 use crate::{Dims, MovementOf, ShapeTracker, View};
-use indexpr::text::tuple;
 
 /// A Python library whose arrays are strided views, in whose calls a [`Chain`] or the recipe for a copy can be written.
 ///

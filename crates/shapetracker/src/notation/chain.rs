@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use shapetracker_base::text::ParseError;
+
 use super::arithmetic::{Integers, Known};
 use super::call::Call;
 use super::calls::ArrayLibrary;
@@ -11,7 +13,6 @@ use super::error::{Cause, ChainError};
 use super::foreign::Methods;
 use super::parsed::{Need, Parsed};
 use super::parser;
-use indexpr::text::ParseError;
 
 use crate::error::Error;
 use crate::number::Number;

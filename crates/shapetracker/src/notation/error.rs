@@ -4,11 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::text::{ParseError, Place, quoted};
+use shapetracker_base::text::{ParseError, Place, quoted, tuple};
 
 use crate::Dims;
 use crate::error::Error;
-use indexpr::text::tuple;
 
 /// Why a chain that can be read cannot be done: the operation, its place in the text, and the reason.
 ///

@@ -1,13 +1,14 @@
 //! What others write: arrays of NumPy, PyTorch and tinygrad with methods and indices, `as_strided` triples, layouts of
 //! CuTe. It has the meaning that it has there, or is refused with what to write instead.
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::ChainStartOf;
 use super::arguments::is_item;
 use super::arithmetic::{Known, Operator, Role};
 use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
 use super::types::{Type, is_type};
-use indexpr::text::{ParseError, Token, quoted};
 
 use crate::number::{List as _, Number};
 use crate::operation::Slice;

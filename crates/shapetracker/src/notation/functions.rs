@@ -1,5 +1,7 @@
 //! Functions around arrays, such as `np.transpose(x, (1, 0))`: the methods of the same names, with the array in front.
 
+use shapetracker_base::text::{ParseError, Token};
+
 use super::arithmetic::Known;
 use super::foreign::{MAKERS, Methods, library};
 use super::methods::{Called, instead, method_names};
@@ -7,7 +9,6 @@ use super::parsed::Parsed;
 use super::parser::{Num, Reader};
 use super::program::Pieces;
 use crate::MovementKind;
-use indexpr::text::{ParseError, Token};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether a function around an array begins here: of a library by its path, or by its name alone where that cannot

@@ -1,6 +1,8 @@
 //! Types that say a layout: `memref<2x3xf32, strided<[1, 2], offset: 4>>` of MLIR, `f32[2,3]{0,1}` of XLA, and
 //! `Layout<Shape<_2,_3>, Stride<_1,_2>>` of CuTe in C++.
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::ChainStartOf;
 use super::arithmetic::{Known, Operator, Role};
 use super::foreign::Nested;
@@ -8,7 +10,6 @@ use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
 use crate::MAX_RANK;
 use crate::number::List as _;
-use indexpr::text::{ParseError, Token, quoted};
 
 /// What CuTe calls nested tuples, and what makes them.
 const TUPLES: [&str; 6] = ["Shape", "Stride", "make_shape", "make_stride", "make_tuple", "tuple"];

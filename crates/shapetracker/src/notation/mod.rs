@@ -28,7 +28,7 @@ pub use calls::ArrayLibrary;
 pub(crate) use calls::list;
 pub use chain::{Chain, ChainOf, ChainProgress, ChainStart, ChainStartOf};
 pub use error::ChainError;
-pub use indexpr::text::ParseError;
 pub use methods::Method;
 pub use parsed::Need;
 pub use parser::Reader;
+pub use shapetracker_base::text::ParseError;

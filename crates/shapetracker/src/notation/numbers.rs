@@ -1,5 +1,7 @@
 //! Numbers: sums of products of whole numbers, of names, and of sizes of arrays.
 
+use shapetracker_base::text::{ParseError, Token, Tokens, quoted};
+
 use super::arguments::ARGUMENTS;
 use super::arithmetic::{Arithmetic, Operator, Role};
 use super::parsed::Parsed;
@@ -8,7 +10,6 @@ use super::program::Named;
 use crate::MAX_RANK;
 use crate::number::{List as _, Number};
 use crate::shape::resolve_axis;
-use indexpr::text::{ParseError, Token, Tokens, quoted};
 
 /// How deep functions and sums in parentheses may nest.
 const DEEPEST: usize = 32;

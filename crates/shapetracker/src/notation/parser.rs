@@ -3,6 +3,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use shapetracker_base::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
+
 use super::ChainStartOf;
 use super::arguments::ARGUMENTS;
 use super::arithmetic::{Arithmetic, Integers, Known, Role};
@@ -13,7 +15,6 @@ use super::parsed::Parsed;
 use super::program::{MOST_COPIED, Named, Pieces};
 use crate::MovementKind;
 use crate::number::Number;
-use indexpr::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 /// The number that an arithmetic computes with, one per axis, and pairs of them.
 pub(super) type Num<A> = <A as Arithmetic>::Number;

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::ChainStartOf;
 use super::arithmetic::{Known, Operator, Role};
 use super::call::Call;
@@ -11,7 +13,6 @@ use super::parser::{Num, Nums, Reader};
 use super::types::Type;
 use crate::MovementOf;
 use crate::number::List as _;
-use indexpr::text::{ParseError, Token, quoted};
 
 /// A message that tells of an array and of what was to become of it: the words in front of each part of it, in their order.
 struct Message {

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use shapetracker_base::text::{separated, tuple};
+
 use super::{Chain, ChainStart};
 use crate::Movement;
 use crate::number::Number;
 use crate::operation::Arguments;
-use indexpr::text::{separated, tuple};
 
 /// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
 ///

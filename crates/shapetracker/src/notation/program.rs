@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::ChainStartOf;
 use super::arithmetic::{Arithmetic, Known, Operator, Role};
 use super::foreign::Ops;
@@ -10,7 +12,6 @@ use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
 use crate::number::{List as _, Number};
 use crate::{MAX_RANK, MovementKind, MovementOf};
-use indexpr::text::{ParseError, Token, quoted};
 
 /// The most operations that are copied where arrays with names are used.
 pub(super) const MOST_COPIED: usize = 1 << 16;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use shapetracker_base::text::{ParseError, Token, Tokens, quoted, tuple};
+
 use super::ChainStartOf;
 use super::arithmetic::{Arithmetic, Known, Operator};
 use super::asked::undivided_axis;
@@ -14,7 +16,6 @@ use super::parser::{Num, Nums, Reader};
 use crate::number::Number;
 use crate::shape::checked_numel;
 use crate::{Dims, MovementKind, MovementOf};
-use indexpr::text::{ParseError, Token, Tokens, quoted, tuple};
 
 /// A type of elements: its kind, under NumPy's letters and `r` for bfloat16, and how many bytes one takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

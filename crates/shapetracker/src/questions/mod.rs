@@ -16,7 +16,7 @@ mod parts;
 mod sample;
 mod table;
 
-use indexpr::list::sort_short_by_key;
+use shapetracker_base::list::sort_short_by_key;
 
 use parts::Parts;
 use sample::{Line, Sample};

@@ -1,5 +1,7 @@
 //! Axes in another order, joined, cut, taken away, reversed: methods that stand for one operation, or for two.
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::{Called, Meant, Reading};
 use crate::notation::ChainStartOf;
 use crate::notation::arithmetic::{Known, Operator, Role};
@@ -12,7 +14,6 @@ use crate::notation::program::cut;
 use crate::number::Number;
 use crate::shape::resolve_axis;
 use crate::{Dims, MovementKind, MovementOf};
-use indexpr::text::{ParseError, Token, quoted};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// All axes in reverse order, as `.T` and `.transpose()` have it.

@@ -1,5 +1,7 @@
 //! Methods that copy, or may copy, in an order of memory.
 
+use shapetracker_base::text::{ParseError, Token};
+
 use super::orders::is_order;
 use super::{Called, Meant, Reading};
 use crate::advice::{Hand, channels_last};
@@ -10,7 +12,6 @@ use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Reader};
 use crate::notation::{ArrayLibrary, ChainStartOf};
 use crate::{Dims, MovementOf};
-use indexpr::text::{ParseError, Token};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether it is known where the elements lie: for numbers only.

@@ -1,5 +1,7 @@
 //! The memory of an array: strides over it, and what depends on how a library has laid out the elements there.
 
+use shapetracker_base::text::ParseError;
+
 use super::{Called, Meant, Reading};
 use crate::advice::Hand;
 use crate::notation::arithmetic::Known;
@@ -10,7 +12,6 @@ use crate::notation::parser::{Num, Reader};
 use crate::notation::{ArrayLibrary, ChainStartOf};
 use crate::number::Number;
 use crate::{Dims, MovementKind, MovementOf, View};
-use indexpr::text::ParseError;
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Strides over memory: in PyTorch over that which the tensor is a view of, else over the elements in row-major order.

@@ -18,6 +18,8 @@ mod windows;
 
 use std::ops::Range;
 
+use shapetracker_base::text::{ParseError, Token};
+
 use super::arithmetic::{Known, Role};
 use super::call::Call;
 use super::parsed::Parsed;
@@ -25,7 +27,6 @@ use super::parser::{Num, Reader};
 use super::program::Pieces;
 use crate::number::Number;
 use crate::{MovementKind, MovementOf};
-use indexpr::text::{ParseError, Token};
 
 /// An operation that can be written after a dot in a [`Chain`](crate::Chain): one of [`MovementKind`](crate::MovementKind),
 /// or one that others have and that is read with the meaning that it has there.

@@ -1,5 +1,7 @@
 //! The orders in which elements are read or laid out: NumPy's letters and PyTorch's memory formats.
 
+use shapetracker_base::text::{ParseError, Token, Tokens};
+
 use super::axes::joining;
 use super::{Called, Meant, Reading};
 use crate::notation::arithmetic::{Known, Role};
@@ -10,7 +12,6 @@ use crate::notation::parser::{Num, Nums, Reader};
 use crate::notation::{ArrayLibrary, ChainStartOf};
 use crate::shape::resolve_axis;
 use crate::{Dims, MovementOf};
-use indexpr::text::{ParseError, Token, Tokens};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether the call says in which order NumPy reads elements; of an array of which nothing is known only NumPy's calls do.

@@ -1,5 +1,7 @@
 //! `pad`, which each library writes in its own way.
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::{Called, Reading};
 use crate::MovementOf;
 use crate::notation::arithmetic::{Known, Operator, Role};
@@ -7,7 +9,6 @@ use crate::notation::foreign::{Methods, Ops};
 use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Pairs, Reader};
 use crate::number::List as _;
-use indexpr::text::{ParseError, Token, quoted};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Masked elements around the array, which NumPy and PyTorch write otherwise.

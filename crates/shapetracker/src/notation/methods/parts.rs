@@ -1,5 +1,7 @@
 //! Arrays cut into parts along an axis: `chunk`, `split`, `unbind` and their like.
 
+use shapetracker_base::text::{ParseError, Token};
+
 use super::{Called, Meant, Reading};
 use crate::notation::arithmetic::{Known, Operator};
 use crate::notation::asked::undivided_axis;
@@ -9,7 +11,6 @@ use crate::notation::parser::{Num, Reader};
 use crate::notation::program::{Cut, Pieces};
 use crate::number::Number;
 use crate::shape::resolve_axis;
-use indexpr::text::{ParseError, Token};
 
 /// The most parts of an axis that are cut one by one.
 const MOST_PARTS: i64 = 1 << 12;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use shapetracker_base::text::{ParseError, Token, quoted};
+
 use super::{Called, Meant, Reading};
 use crate::notation::arithmetic::{Known, Operator, Role};
 use crate::notation::asked::undivided_axis;
@@ -10,7 +12,6 @@ use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
 use crate::number::{List as _, Number as _};
 use crate::{Dims, MAX_RANK, MovementOf};
-use indexpr::text::{ParseError, Token, quoted};
 
 /// One side of a pattern: for each axis of the array the names of what it consists of.
 type Side<'a> = Vec<Vec<(&'a str, Range<usize>)>>;

@@ -1,5 +1,7 @@
 //! Elements and axes repeated, rolled, and gathered in blocks: new arrays, in the libraries that have these methods.
 
+use shapetracker_base::text::{ParseError, Token};
+
 use super::{Called, Meant, Reading};
 use crate::MovementOf;
 use crate::notation::arithmetic::{Known, Operator, Role};
@@ -10,7 +12,6 @@ use crate::notation::parser::{Num, Nums, Reader};
 use crate::notation::program::cut;
 use crate::number::Number;
 use crate::shape::resolve_axis;
-use indexpr::text::{ParseError, Token};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// The pattern of einops with axes that repeat, NumPy's repetition of elements, or the array repeated along its axes.

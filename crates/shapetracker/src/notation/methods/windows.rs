@@ -1,12 +1,13 @@
 //! Windows along axes, and diagonals: strides over the elements in row-major order.
 
+use shapetracker_base::text::ParseError;
+
 use super::{Called, Meant, Reading};
 use crate::MovementOf;
 use crate::notation::arithmetic::{Known, Operator};
 use crate::notation::call::Call;
 use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
-use indexpr::text::ParseError;
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// `unfold`: windows of an axis, their elements on a new last axis.

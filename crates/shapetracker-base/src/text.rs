@@ -1,6 +1,6 @@
 //! Text with mistakes in it: where a mistake stands, how that is shown, and which name was meant.
 //!
-//! What reads text on top of this crate reports its mistakes in the same way.
+//! Whatever reads a text, of an expression or of a layout, reports its mistakes in this way.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use unicode_width::UnicodeWidthChar;
 
-pub use crate::syntax::why_no_name;
 pub use crate::tokens::{Token, Tokens, closing};
 
 /// Why a text cannot be read: what was expected, what was found, and where.
@@ -17,10 +16,11 @@ pub use crate::tokens::{Token, Tokens, closing};
 /// `Display` writes the sentence, the line of the text, and carets under the offending characters.
 ///
 /// ```
-/// let mut graph = indexpr::Graph::new();
-/// graph.variable("row", 0..8)?;
-/// let err = graph.parse("rwo * 4", indexpr::Syntax::Python).unwrap_err();
-/// assert_eq!(err.message(), "expected a variable, found `rwo`: did you mean `row`?");
+/// use shapetracker_base::text::ParseError;
+///
+/// let message = "expected a variable, found `rwo`: did you mean `row`?";
+/// let err = ParseError::new(message, "rwo * 4", 0..3).with_suggestion(0..3, "row");
+/// assert_eq!(err.message(), message);
 /// assert_eq!(err.span(), 0..3);
 /// assert_eq!(
 ///     err.to_string(),
@@ -28,7 +28,6 @@ pub use crate::tokens::{Token, Tokens, closing};
 ///      \u{20} rwo * 4\n\
 ///      \u{20} ^^^",
 /// );
-/// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
@@ -43,7 +42,7 @@ impl ParseError {
     /// A mistake at some bytes of a text, which must begin and end between characters.
     ///
     /// ```
-    /// let err = indexpr::text::ParseError::new("expected a size", "(3, x)", 4..5);
+    /// let err = shapetracker_base::text::ParseError::new("expected a size", "(3, x)", 4..5);
     /// assert_eq!(err.to_string(), "expected a size\n  (3, x)\n      ^");
     /// ```
     ///
@@ -56,7 +55,7 @@ impl ParseError {
     /// A mistake at a place.
     ///
     /// ```
-    /// use indexpr::text::{ParseError, Place};
+    /// use shapetracker_base::text::{ParseError, Place};
     ///
     /// let err = ParseError::placed("expected a size", Place::new("(3, x)", 4..5));
     /// assert_eq!(err.span(), 4..5);
@@ -68,7 +67,7 @@ impl ParseError {
     /// The same mistake, which is none yet where more text follows: the text ends before what it begins is complete.
     ///
     /// ```
-    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).and_unfinished();
+    /// let err = shapetracker_base::text::ParseError::new("expected `)`", "(3, 2", 5..5).and_unfinished();
     /// assert!(err.is_unfinished());
     /// ```
     pub fn and_unfinished(self) -> Self {
@@ -78,7 +77,7 @@ impl ParseError {
     /// The same mistake, with what should stand in the place of some bytes of the text.
     ///
     /// ```
-    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
+    /// let err = shapetracker_base::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
     /// assert_eq!(err.suggestion(), Some((5..5, ")")));
     /// ```
     pub fn with_suggestion(self, span: Range<usize>, text: impl Into<Box<str>>) -> Self {
@@ -88,7 +87,7 @@ impl ParseError {
     /// The same mistake without a suggestion.
     ///
     /// ```
-    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
+    /// let err = shapetracker_base::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
     /// assert_eq!(err.without_suggestion().suggestion(), None);
     /// ```
     pub fn without_suggestion(self) -> Self {
@@ -99,8 +98,10 @@ impl ParseError {
     /// beginning of a name that could stand there. Whoever is still typing has made no mistake.
     ///
     /// ```
-    /// let unfinished = |text| indexpr::Graph::new().parse(text, indexpr::Syntax::C).unwrap_err().is_unfinished();
-    /// assert!(unfinished("1 +") && !unfinished("1 + )"));
+    /// use shapetracker_base::text::Tokens;
+    ///
+    /// let unfinished = |text| Tokens::new(text).expected("a size").is_unfinished();
+    /// assert!(unfinished("") && !unfinished(")"));
     /// ```
     pub fn is_unfinished(&self) -> bool {
         self.unfinished
@@ -110,18 +111,26 @@ impl ParseError {
     /// changed text may have other mistakes behind that place.
     ///
     /// ```
-    /// let mut graph = indexpr::Graph::new();
-    /// graph.variable("row", 0..8)?;
-    /// let err = graph.parse("rwo * 4", indexpr::Syntax::Python).unwrap_err();
-    /// assert_eq!(err.suggestion(), Some((0..3, "row")));
-    /// # Ok::<(), indexpr::Error>(())
+    /// use shapetracker_base::text::ParseError;
+    ///
+    /// let err = ParseError::new("expected a variable, found `rwo`", "rwo * 4", 0..3);
+    /// assert_eq!(err.suggestion(), None);
+    /// assert_eq!(err.with_suggestion(0..3, "row").suggestion(), Some((0..3, "row")));
     /// ```
     pub fn suggestion(&self) -> Option<(Range<usize>, &str)> {
         self.suggestion.as_ref().map(|(span, text)| (span.clone(), &**text))
     }
 
-    /// The same mistake, which is a name that means nothing and resembles none that does.
-    pub(crate) fn of_unknown_name(self) -> Self {
+    /// The same mistake, which is a name that means nothing and resembles none that does: see
+    /// [`is_unknown_name`](ParseError::is_unknown_name).
+    ///
+    /// ```
+    /// use shapetracker_base::text::ParseError;
+    ///
+    /// let err = ParseError::new("expected a variable, found `column`", "row + column", 6..12);
+    /// assert!(err.of_unknown_name().is_unknown_name());
+    /// ```
+    pub fn of_unknown_name(self) -> Self {
         ParseError { unknown_name: true, ..self }
     }
 
@@ -129,14 +138,12 @@ impl ParseError {
     /// variable rather than a letter.
     ///
     /// ```
-    /// use indexpr::{Graph, Syntax};
+    /// use shapetracker_base::text::ParseError;
     ///
-    /// let mut graph = Graph::new();
-    /// graph.variable("row", 0..8)?;
-    /// let err = |graph: &mut Graph, text| graph.parse(text, Syntax::Python).unwrap_err();
-    /// assert!(err(&mut graph, "row + column").is_unknown_name());
-    /// assert!(!err(&mut graph, "rwo + 1").is_unknown_name());
-    /// # Ok::<(), indexpr::Error>(())
+    /// let misspelt = ParseError::new("expected a variable, found `rwo`", "rwo + 1", 0..3).with_suggestion(0..3, "row");
+    /// assert!(!misspelt.is_unknown_name());
+    /// let unknown = ParseError::new("expected a variable, found `column`", "row + column", 6..12).of_unknown_name();
+    /// assert!(unknown.is_unknown_name());
     /// ```
     pub fn is_unknown_name(&self) -> bool {
         self.unknown_name
@@ -145,8 +152,8 @@ impl ParseError {
     /// The sentence alone, without the text and the carets.
     ///
     /// ```
-    /// let err = indexpr::Graph::new().parse("1 +", indexpr::Syntax::C).unwrap_err();
-    /// assert_eq!(err.message(), "expected an expression, found the end of the text");
+    /// let err = shapetracker_base::text::Tokens::new("").expected("a size");
+    /// assert_eq!(err.message(), "expected a size, found the end of the text");
     /// ```
     pub fn message(&self) -> &str {
         &self.message
@@ -155,9 +162,11 @@ impl ParseError {
     /// The offending bytes of the text; empty at the end of the text when more was expected.
     ///
     /// ```
-    /// let mut graph = indexpr::Graph::new();
-    /// assert_eq!(graph.parse("1 + $", indexpr::Syntax::C).unwrap_err().span(), 4..5);
-    /// assert_eq!(graph.parse("1 +", indexpr::Syntax::C).unwrap_err().span(), 3..3);
+    /// let mut tokens = shapetracker_base::text::Tokens::new("3 $ ");
+    /// tokens.advance();
+    /// assert_eq!(tokens.expected("a size").span(), 2..3);
+    /// tokens.advance();
+    /// assert_eq!(tokens.expected("a size").span(), 3..3);
     /// ```
     pub fn span(&self) -> Range<usize> {
         self.place.span()
@@ -166,8 +175,8 @@ impl ParseError {
     /// The place in the text, which shows itself with carets.
     ///
     /// ```
-    /// let err = indexpr::Graph::new().parse("1 + $", indexpr::Syntax::C).unwrap_err();
-    /// assert_eq!(err.place().to_string(), "  1 + $\n      ^");
+    /// let err = shapetracker_base::text::ParseError::new("expected a size", "(3, x)", 4..5);
+    /// assert_eq!(err.place().to_string(), "  (3, x)\n      ^");
     /// ```
     pub fn place(&self) -> &Place {
         &self.place
@@ -188,10 +197,9 @@ impl std::error::Error for ParseError {}
 /// that reading takes, which are proportional to the length.
 ///
 /// ```
-/// use indexpr::text::LONGEST_TEXT;
+/// use shapetracker_base::text::{LONGEST_TEXT, check_length};
 ///
-/// let long = "-".repeat(LONGEST_TEXT) + "1";
-/// let err = indexpr::Graph::new().parse(&long, indexpr::Syntax::Python).unwrap_err();
+/// let err = check_length(&("-".repeat(LONGEST_TEXT) + "1")).unwrap_err();
 /// assert_eq!(err.message(), "the text has 1048577 bytes, more than the 1048576 that are read");
 /// assert_eq!(err.span(), LONGEST_TEXT..LONGEST_TEXT);
 /// ```
@@ -200,7 +208,7 @@ pub const LONGEST_TEXT: usize = 1 << 20;
 /// Refuses a text of more than [`LONGEST_TEXT`] bytes. The place of the mistake is where reading would stop.
 ///
 /// ```
-/// use indexpr::text::{LONGEST_TEXT, check_length};
+/// use shapetracker_base::text::{LONGEST_TEXT, check_length};
 ///
 /// assert!(check_length("x + 1").is_ok());
 /// assert!(check_length(&" ".repeat(LONGEST_TEXT + 1)).is_err());
@@ -236,7 +244,7 @@ impl Place {
     /// Some bytes of a text, which must begin and end between characters.
     ///
     /// ```
-    /// let place = indexpr::text::Place::new("one two", 4..7);
+    /// let place = shapetracker_base::text::Place::new("one two", 4..7);
     /// assert_eq!(place.to_string(), "  one two\n      ^^^");
     /// ```
     ///
@@ -251,7 +259,7 @@ impl Place {
     /// The bytes of the text.
     ///
     /// ```
-    /// assert_eq!(indexpr::text::Place::new("one two", 4..7).span(), 4..7);
+    /// assert_eq!(shapetracker_base::text::Place::new("one two", 4..7).span(), 4..7);
     /// ```
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
@@ -314,7 +322,7 @@ fn prefix(chars: impl Iterator<Item = char>, columns: usize) -> usize {
 /// A piece of the text for a message: between backquotes, nothing in it that a terminal would act on, and not long.
 ///
 /// ```
-/// assert_eq!(indexpr::text::quoted("x\u{7}y"), "`x\u{fffd}y`");
+/// assert_eq!(shapetracker_base::text::quoted("x\u{7}y"), "`x\u{fffd}y`");
 /// ```
 pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
@@ -326,7 +334,7 @@ pub fn quoted(text: &str) -> String {
 /// The name that is nearest to a misspelt one, if any is near.
 ///
 /// ```
-/// use indexpr::text::nearest;
+/// use shapetracker_base::text::nearest;
 /// assert_eq!(nearest("premute", ["permute", "reshape"]), Some("permute"));
 /// assert_eq!(nearest("transmogrify", ["permute", "reshape"]), None);
 /// ```
@@ -345,7 +353,7 @@ pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
 /// Writes items the way Python writes a tuple: `()`, `(3,)`, `(2, 3)`.
 ///
 /// ```
-/// use indexpr::text::tuple;
+/// use shapetracker_base::text::tuple;
 ///
 /// assert_eq!(tuple(&[2, 3]).to_string(), "(2, 3)");
 /// assert_eq!(format!("shape {}", tuple(&[3])), "shape (3,)");
@@ -358,7 +366,7 @@ pub fn tuple<T: fmt::Display>(items: &[T]) -> Tuple<'_, T> {
 /// Writes ranges the way Python writes a tuple of pairs: `((0, 2), (1, 3))`.
 ///
 /// ```
-/// assert_eq!(indexpr::text::tuple_of_pairs(&[(0, 2), (1, 3)]).to_string(), "((0, 2), (1, 3))");
+/// assert_eq!(shapetracker_base::text::tuple_of_pairs(&[(0, 2), (1, 3)]).to_string(), "((0, 2), (1, 3))");
 /// ```
 pub fn tuple_of_pairs(pairs: &[(i64, i64)]) -> Tuple<'_, (i64, i64)> {
     Tuple { items: pairs, write: |(first, second), f| write!(f, "({first}, {second})") }
@@ -367,7 +375,7 @@ pub fn tuple_of_pairs(pairs: &[(i64, i64)]) -> Tuple<'_, (i64, i64)> {
 /// Items that `Display` writes as a tuple; made by [`tuple()`] and [`tuple_of_pairs`].
 ///
 /// ```
-/// use indexpr::text::{Tuple, tuple};
+/// use shapetracker_base::text::{Tuple, tuple};
 ///
 /// let shape: Tuple<'_, i64> = tuple(&[2, 3]);
 /// assert_eq!(shape.to_string(), "(2, 3)");
@@ -401,7 +409,7 @@ impl<T> fmt::Debug for Tuple<'_, T> {
 ///
 /// impl fmt::Display for List {
 ///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-///         indexpr::text::separated(f, &self.0, |f, item| write!(f, "{item}"))
+///         shapetracker_base::text::separated(f, &self.0, |f, item| write!(f, "{item}"))
 ///     }
 /// }
 /// assert_eq!(List(vec![2, 3]).to_string(), "2, 3");

@@ -7,7 +7,7 @@
 ///
 /// ```
 /// let mut list = [(3, 'a'), (1, 'b'), (3, 'c')];
-/// indexpr::list::sort_short_by_key(&mut list, |(number, _)| *number);
+/// shapetracker_base::list::sort_short_by_key(&mut list, |(number, _)| *number);
 /// assert_eq!(list, [(1, 'b'), (3, 'a'), (3, 'c')]);
 /// ```
 pub fn sort_short_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
@@ -27,7 +27,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_standard_library() {
-        let mut rng = crate::tests::Rng(5);
+        let mut rng = shapetracker_testing::Rng(5);
         for _ in 0..1000 {
             let mut list: Vec<(u64, usize)> = (0..rng.below(20) as usize).map(|at| (rng.below(6), at)).collect();
             let mut expected = list.clone();

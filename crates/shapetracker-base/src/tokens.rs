@@ -7,7 +7,7 @@ use crate::text::{ParseError, quoted};
 /// A token of a text of numbers, names and calls.
 ///
 /// ```
-/// use indexpr::text::{Token, Tokens};
+/// use shapetracker_base::text::{Token, Tokens};
 ///
 /// let mut tokens = Tokens::new("x[1:]");
 /// let mut found = Vec::new();
@@ -51,7 +51,7 @@ pub enum Token {
 /// Spaces, line ends and Python's comments stand between tokens; [`Tokens::without_comments`] has no comments.
 ///
 /// ```
-/// use indexpr::text::{Token, Tokens};
+/// use shapetracker_base::text::{Token, Tokens};
 ///
 /// let mut tokens = Tokens::new("(2, T)  # a shape");
 /// let close = tokens.open("a shape").unwrap();
@@ -89,7 +89,7 @@ impl<'a> Tokens<'a> {
     /// The beginning of a text.
     ///
     /// ```
-    /// assert_eq!(indexpr::text::Tokens::new(" x").span, 1..2);
+    /// assert_eq!(shapetracker_base::text::Tokens::new(" x").span, 1..2);
     /// ```
     pub fn new(text: &'a str) -> Self {
         Tokens::written(text, Writing::Commented)
@@ -98,14 +98,20 @@ impl<'a> Tokens<'a> {
     /// The beginning of a text in which `#` begins no comment, such as an attribute of MLIR.
     ///
     /// ```
-    /// assert_eq!(indexpr::text::Tokens::without_comments("#ttg.linear").word(), "#");
+    /// assert_eq!(shapetracker_base::text::Tokens::without_comments("#ttg.linear").word(), "#");
     /// ```
     pub fn without_comments(text: &'a str) -> Self {
         Tokens::written(text, Writing::Plain)
     }
 
-    /// The beginning of an expression.
-    pub(crate) fn of_expression(text: &'a str) -> Self {
+    /// The beginning of an expression: `#` begins no comment, and `_12` is a name.
+    ///
+    /// ```
+    /// use shapetracker_base::text::{Token, Tokens};
+    ///
+    /// assert_eq!((Tokens::of_expression("_12").token, Tokens::new("_12").token), (Token::Name, Token::Number));
+    /// ```
+    pub fn of_expression(text: &'a str) -> Self {
         Tokens::written(text, Writing::Expression)
     }
 
@@ -123,7 +129,7 @@ impl<'a> Tokens<'a> {
     /// The text of the next token.
     ///
     /// ```
-    /// assert_eq!(indexpr::text::Tokens::new("..").word(), "..");
+    /// assert_eq!(shapetracker_base::text::Tokens::new("..").word(), "..");
     /// ```
     #[inline]
     pub fn word(&self) -> &'a str {
@@ -133,7 +139,7 @@ impl<'a> Tokens<'a> {
     /// The value of the number that is the next token; `None` where it does not fit, or where that is no number.
     ///
     /// ```
-    /// use indexpr::text::Tokens;
+    /// use shapetracker_base::text::Tokens;
     ///
     /// assert_eq!((Tokens::new("1_000").value(), Tokens::new("_-3").value()), (Some(1000), Some(-3)));
     /// ```
@@ -156,7 +162,7 @@ impl<'a> Tokens<'a> {
     /// Goes past the next token.
     ///
     /// ```
-    /// let mut tokens = indexpr::text::Tokens::new("a b");
+    /// let mut tokens = shapetracker_base::text::Tokens::new("a b");
     /// tokens.advance();
     /// assert_eq!((tokens.word(), tokens.last), ("b", 1));
     /// ```
@@ -169,7 +175,7 @@ impl<'a> Tokens<'a> {
     /// Goes on with the first token at or behind a byte of the text.
     ///
     /// ```
-    /// let mut tokens = indexpr::text::Tokens::new("a b c");
+    /// let mut tokens = shapetracker_base::text::Tokens::new("a b c");
     /// tokens.go_on_at(3);
     /// assert_eq!(tokens.word(), "c");
     /// ```
@@ -181,7 +187,7 @@ impl<'a> Tokens<'a> {
     /// Goes past the next token if it is the given one.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// assert!(Tokens::new(", 2").take(Token::Comma) && !Tokens::new("2").take(Token::Comma));
     /// ```
     pub fn take(&mut self, token: Token) -> bool {
@@ -195,7 +201,7 @@ impl<'a> Tokens<'a> {
     /// Whether the next token is this name.
     ///
     /// ```
-    /// assert!(indexpr::text::Tokens::new("over (2, 3)").at_word("over"));
+    /// assert!(shapetracker_base::text::Tokens::new("over (2, 3)").at_word("over"));
     /// ```
     pub fn at_word(&self, word: &str) -> bool {
         self.token == Token::Name && self.word() == word
@@ -204,7 +210,7 @@ impl<'a> Tokens<'a> {
     /// Whether the next token is a name, in a text that has no numbers such as `_12`: there that is a name, too.
     ///
     /// ```
-    /// use indexpr::text::Tokens;
+    /// use shapetracker_base::text::Tokens;
     /// assert!(Tokens::new("_12").at_name() && !Tokens::new("_-12").at_name());
     /// ```
     pub fn at_name(&self) -> bool {
@@ -218,7 +224,7 @@ impl<'a> Tokens<'a> {
     /// Whether the next token is this operator, or this character that is of no other kind.
     ///
     /// ```
-    /// assert!(indexpr::text::Tokens::new("// 2").is_symbol("//"));
+    /// assert!(shapetracker_base::text::Tokens::new("// 2").is_symbol("//"));
     /// ```
     pub fn is_symbol(&self, symbol: &str) -> bool {
         self.token == Token::Symbol && self.word() == symbol
@@ -227,7 +233,7 @@ impl<'a> Tokens<'a> {
     /// Goes past the next token if it is this operator.
     ///
     /// ```
-    /// assert!(!indexpr::text::Tokens::new("// 2").take_symbol("/"));
+    /// assert!(!shapetracker_base::text::Tokens::new("// 2").take_symbol("/"));
     /// ```
     pub fn take_symbol(&mut self, symbol: &str) -> bool {
         let found = self.is_symbol(symbol);
@@ -240,7 +246,7 @@ impl<'a> Tokens<'a> {
     /// The token after the next.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// assert_eq!(Tokens::new("x.T").second(), Token::Dot);
     /// ```
     pub fn second(&self) -> Token {
@@ -250,7 +256,7 @@ impl<'a> Tokens<'a> {
     /// The token after the next two, and its text.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// assert_eq!(Tokens::new("x.T").third(), (Token::Name, "T"));
     /// ```
     pub fn third(&self) -> (Token, &'a str) {
@@ -262,7 +268,7 @@ impl<'a> Tokens<'a> {
     /// Whether a name stands here with `=` after it: that of an argument.
     ///
     /// ```
-    /// use indexpr::text::Tokens;
+    /// use shapetracker_base::text::Tokens;
     /// assert!(Tokens::new("dim=1").at_argument_name() && !Tokens::new("dim == 1").at_argument_name());
     /// ```
     pub fn at_argument_name(&self) -> bool {
@@ -272,7 +278,7 @@ impl<'a> Tokens<'a> {
     /// A mistake at some bytes of the text.
     ///
     /// ```
-    /// let err = indexpr::text::Tokens::new("(2, 3)").error_at(1..2, "too small");
+    /// let err = shapetracker_base::text::Tokens::new("(2, 3)").error_at(1..2, "too small");
     /// assert_eq!(err.span(), 1..2);
     /// ```
     #[cold]
@@ -284,7 +290,7 @@ impl<'a> Tokens<'a> {
     /// [unfinished](ParseError::is_unfinished).
     ///
     /// ```
-    /// let err = indexpr::text::Tokens::new("-3").expected("a size");
+    /// let err = shapetracker_base::text::Tokens::new("-3").expected("a size");
     /// assert_eq!(err.message(), "expected a size, found `-3`");
     /// ```
     #[cold]
@@ -312,7 +318,7 @@ impl<'a> Tokens<'a> {
     /// Goes past an opening parenthesis or bracket and says how it closes.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// assert_eq!(Tokens::new("[2]").open("a list").unwrap(), Token::Close(b']'));
     /// ```
     ///
@@ -329,7 +335,7 @@ impl<'a> Tokens<'a> {
     /// Goes past what closes.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// assert!(Tokens::new(")").close(Token::Close(b')')).is_ok());
     /// ```
     ///
@@ -342,7 +348,7 @@ impl<'a> Tokens<'a> {
     /// Goes past a comma, and demands one unless the list closes.
     ///
     /// ```
-    /// use indexpr::text::{Token, Tokens};
+    /// use shapetracker_base::text::{Token, Tokens};
     /// let err = Tokens::new("3").comma_or(Token::Close(b')')).unwrap_err();
     /// assert_eq!(err.message(), "expected `,` or `)`, found `3`");
     /// ```
@@ -360,7 +366,7 @@ impl<'a> Tokens<'a> {
 /// What closes a list, for a message.
 ///
 /// ```
-/// use indexpr::text::{Token, closing};
+/// use shapetracker_base::text::{Token, closing};
 /// assert_eq!(closing(Token::Close(b']')), "`]`");
 /// ```
 pub fn closing(close: Token) -> &'static str {

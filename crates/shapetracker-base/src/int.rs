@@ -1,13 +1,13 @@
 //! Integer arithmetic that rounds down: the greatest common divisor, and division by the floor and the ceiling.
 //!
-//! Everything that divides in this crate, and in what stands on it, divides with these functions: Rust's `/` rounds
-//! towards zero, and an index expression rounds down.
+//! Everything that divides in the crates that stand on this one divides with these functions: Rust's `/` rounds towards
+//! zero, and an index expression rounds down.
 
 /// The greatest common divisor of two numbers of any sign; `gcd(0, 0)` is 0.
 ///
 /// ```
-/// assert_eq!(indexpr::int::gcd(-12, 18), 6);
-/// assert_eq!(indexpr::int::gcd(0, -5), 5);
+/// assert_eq!(shapetracker_base::int::gcd(-12, 18), 6);
+/// assert_eq!(shapetracker_base::int::gcd(0, -5), 5);
 /// ```
 ///
 /// # Panics
@@ -35,7 +35,7 @@ fn gcd_64(mut a: u64, mut b: u64) -> u64 {
 /// `(g, x, y)` with `a x + b y = g`, the greatest common divisor; for `a, b >= 0`, not both 0.
 ///
 /// ```
-/// let (g, x, y) = indexpr::int::extended_gcd(12, 18);
+/// let (g, x, y) = shapetracker_base::int::extended_gcd(12, 18);
 /// assert_eq!((g, 12 * x + 18 * y), (6, 6));
 /// ```
 pub fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
@@ -52,7 +52,7 @@ pub fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
 /// `a / b` for `a >= 0`, `b > 0`: nearly always both fit 64 bits, where division is several times faster.
 ///
 /// ```
-/// assert_eq!(indexpr::int::div(17, 5), 3);
+/// assert_eq!(shapetracker_base::int::div(17, 5), 3);
 /// ```
 #[inline]
 pub fn div(a: i128, b: i128) -> i128 {
@@ -65,7 +65,7 @@ pub fn div(a: i128, b: i128) -> i128 {
 /// `a % b` for `a >= 0`, `b > 0`, as fast.
 ///
 /// ```
-/// assert_eq!(indexpr::int::rem(17, 5), 2);
+/// assert_eq!(shapetracker_base::int::rem(17, 5), 2);
 /// ```
 #[inline]
 pub fn rem(a: i128, b: i128) -> i128 {
@@ -78,7 +78,7 @@ pub fn rem(a: i128, b: i128) -> i128 {
 /// The quotient rounded down, by a divisor of either sign that is not 0.
 ///
 /// ```
-/// use indexpr::int::div_floor;
+/// use shapetracker_base::int::div_floor;
 /// assert_eq!((div_floor(7, 2), div_floor(-7, 2), div_floor(7, -2)), (3, -4, -4));
 /// ```
 #[inline]
@@ -94,7 +94,7 @@ pub fn div_floor(a: i128, b: i128) -> i128 {
 /// The quotient rounded up, by a divisor of either sign that is not 0.
 ///
 /// ```
-/// use indexpr::int::div_ceil;
+/// use shapetracker_base::int::div_ceil;
 /// assert_eq!((div_ceil(7, 2), div_ceil(-7, 2), div_ceil(7, -2)), (4, -3, -3));
 /// ```
 #[inline]
@@ -105,7 +105,7 @@ pub fn div_ceil(a: i128, b: i128) -> i128 {
 /// [`div_ceil`] of 64-bit numbers, by a positive divisor: for loops in which every nanosecond counts.
 ///
 /// ```
-/// use indexpr::int::div_ceil_64;
+/// use shapetracker_base::int::div_ceil_64;
 /// assert_eq!((div_ceil_64(7, 2), div_ceil_64(-7, 2), div_ceil_64(i64::MAX, 2)), (4, -3, 1 << 62));
 /// ```
 #[inline]
@@ -117,7 +117,7 @@ pub fn div_ceil_64(a: i64, b: i64) -> i64 {
 /// How many bits integers need for a smallest and a largest value: 32 where those suffice, and else 64.
 ///
 /// ```
-/// use indexpr::int::bits;
+/// use shapetracker_base::int::bits;
 /// assert_eq!((bits((-5, i32::MAX.into())), bits((0, 1 << 31))), (32, 64));
 /// ```
 pub fn bits((low, high): (i64, i64)) -> u32 {
