@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use shapetracker_base::list::sort_short_by_key;
+
 use crate::answer::Formula;
 use crate::ask::Ask;
 use crate::error::{Error, Fault};
@@ -204,7 +206,7 @@ fn zeros(ask: &mut Ask<'_>, conditions: &[Vec<Poly>]) -> Result<Formula, Error> 
 /// Leaves out each conjunction that has all literals of another one.
 pub(crate) fn absorb(formula: &mut Formula) {
     let mut kept = Formula::new();
-    formula.sort_by_key(Vec::len);
+    sort_short_by_key(formula, Vec::len);
     for all in formula.drain(..) {
         if !kept.iter().any(|fewer| fewer.iter().all(|literal| all.contains(literal))) {
             kept.push(all);

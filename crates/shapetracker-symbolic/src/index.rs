@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use indexpr::{Binary, Expr, Graph, IndexExpr};
+use shapetracker_base::list::sort_short_by_key;
 
 use crate::error::{Error, Fault, Mistake};
 use crate::literal::Literal;
@@ -492,7 +493,7 @@ impl Writer {
                     self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
                 );
             }
-            factors.sort_by_key(|factor| std::cmp::Reverse(self.is_index(*factor)));
+            sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.is_index(*factor)));
             // It fits: every factor does.
             let number = (content > 1).then(|| self.graph.int(i64::try_from(content).unwrap_or(i64::MAX)));
             let place = factors.iter().take_while(|factor| self.is_index(**factor)).count();

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use shapetracker_base::list::sort_short_by_key;
+
 use crate::answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict};
 use crate::decide::decide;
 use crate::literal::{Literal, Relation};
@@ -347,7 +349,7 @@ fn formula(root: &Region, cases: &[Case], question: &dyn Fn(&Region) -> Ask<Verd
         }
     }
     let mut formula: Formula = formula.into_iter().map(|found| found.0).collect();
-    formula.sort_by_key(|literals| {
+    sort_short_by_key(&mut formula, |literals| {
         let equalities = literals.iter().filter(|literal| literal.relation == Relation::Equal).count();
         (literals.len(), equalities, literals.iter().map(|literal| literal.poly.terms().len()).sum::<usize>())
     });
@@ -415,7 +417,7 @@ pub(crate) fn tidy(root: &Region, literals: &mut Vec<Literal>) {
             _ => place += 1,
         }
     }
-    literals.sort_by_key(|literal| literal.relation != Relation::AtLeast);
+    sort_short_by_key(literals, |literal| literal.relation != Relation::AtLeast);
     let mut seen = HashSet::new();
     literals.retain(|literal| seen.insert(literal.clone()));
 }

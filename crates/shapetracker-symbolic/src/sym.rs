@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Add, Bound, Mul, Neg, RangeBounds, Sub};
 use std::sync::Arc;
 
+use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::quoted;
 
 use crate::error::{Error, Mistake};
@@ -114,7 +115,7 @@ impl Sym {
     pub fn canonical(&self) -> Sym {
         let own = |(scope, poly): &(Arc<Scope>, Poly)| {
             let mut vars = poly.vars();
-            vars.sort_by_key(|var| &scope.names()[usize::from(var.0)].name);
+            sort_short_by_key(&mut vars, |var| &scope.names()[usize::from(var.0)].name);
             let mut own = Scope::new();
             for var in &vars {
                 let name = &scope.names()[usize::from(var.0)];

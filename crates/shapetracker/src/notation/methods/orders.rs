@@ -1,5 +1,6 @@
 //! The orders in which elements are read or laid out: NumPy's letters and PyTorch's memory formats.
 
+use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::{ParseError, Token, Tokens};
 
 use super::axes::joining;
@@ -104,7 +105,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return unknown();
         }
         let mut in_memory: Vec<usize> = (0..rank).collect();
-        in_memory.sort_by_key(|&axis| of_new[axis]);
+        sort_short_by_key(&mut in_memory, |&axis| of_new[axis]);
         Ok(in_memory.into_iter().map(|axis| axis as i64).collect())
     }
 
