@@ -11,6 +11,10 @@ mod sheet;
 mod strip;
 mod text;
 
+use std::borrow::Cow;
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
 use shapetracker::{ShapeTracker, Unmerged, View, Witness};
 
 use self::colours::NOTEBOOK;
@@ -29,31 +33,71 @@ const PROPERTY: usize = 300;
 /// How many characters of one note are written into a picture that stands alone.
 const NOTE: usize = 600;
 
+/// What a picture is of.
+pub(crate) struct Drawn<'a> {
+    /// What it is called, for whoever has it read out.
+    pub(crate) name: &'a str,
+    /// What is drawn.
+    pub(crate) tracker: Cow<'a, ShapeTracker>,
+    /// What it is an example of, where sizes have names, as sentences.
+    pub(crate) example_of: Vec<String>,
+}
+
+impl<'a> Drawn<'a> {
+    pub(crate) fn of_numbers(name: &'a str, tracker: Cow<'a, ShapeTracker>) -> Self {
+        Drawn { name, tracker, example_of: Vec::new() }
+    }
+
+    /// An example of a tracker whose sizes have names, or nothing where no values were found that its names may have.
+    pub(crate) fn of_names(name: &'a str, named: &shapetracker_symbolic::ShapeTracker) -> Option<Self> {
+        let (scope, answer) = (named.scope(), named.single_view());
+        let values = named.example(&answer, &[])?;
+        let at = || scope.names().iter().zip(&values).map(|(name, &value)| (&*name.name, value));
+        let tracker = named.at(at()).ok()?;
+        let at: Vec<String> = at().map(|(name, value)| format!("{name} = {value}")).collect();
+        let example_of = vec![
+            format!("{}, drawn at {}.", clipped(&named.to_string(), PROPERTY), clipped(&at.join(", "), PROPERTY)),
+            clipped(&format!("{}.", answer.sentence(scope)), NOTE),
+        ];
+        Some(Drawn { name, tracker: Cow::Owned(tracker), example_of })
+    }
+}
+
+/// The exception that no values of the names were found at which something could be drawn.
+pub(crate) fn undrawn(op: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{op}: no values of the names were found for an example: say some, as `.at(n=4)` does"
+    ))
+}
+
 /// An SVG picture that stands alone: the views and what there is to say about them are lines of text in it.
-pub(crate) fn svg(name: &str, tracker: &ShapeTracker) -> String {
+pub(crate) fn svg(drawn: &Drawn<'_>) -> String {
+    let tracker = &*drawn.tracker;
     let why = Why::of(tracker);
     fitting(|cells| {
         let sheet = Sheet::new(tracker, cells, &why.marks);
         let views = tracker.views().iter().enumerate();
-        let mut lines: Vec<_> = views
-            .take(VIEWS)
-            .map(|(at, view)| format!("{}: {}", view_name(at), clipped(&view.to_string(), PROPERTY)))
-            .collect();
+        let views =
+            views.take(VIEWS).map(|(at, view)| format!("{}: {}", view_name(at), clipped(&view.to_string(), PROPERTY)));
+        let mut lines: Vec<_> = drawn.example_of.iter().cloned().chain(views).collect();
         lines.extend(notes(tracker, &sheet, &why));
         let captions: Vec<_> = lines.iter().map(|line| clipped(line, NOTE)).collect();
-        draw::svg(&described(name, tracker), &sheet, &Layout::new(&sheet, &captions))
+        draw::svg(&described(drawn.name, tracker), &sheet, &Layout::new(&sheet, &captions))
     })
 }
 
 /// The picture, the views as a table, and why they are not one.
-pub(crate) fn html(name: &str, tracker: &ShapeTracker) -> String {
+pub(crate) fn html(drawn: &Drawn<'_>) -> String {
+    let tracker = &*drawn.tracker;
     let why = Why::of(tracker);
     fitting(|cells| {
         let sheet = Sheet::new(tracker, cells, &why.marks);
-        let picture = draw::svg(&described(name, tracker), &sheet, &Layout::new(&sheet, &[]));
+        let picture = draw::svg(&described(drawn.name, tracker), &sheet, &Layout::new(&sheet, &[]));
         let notes = notes(tracker, &sheet, &why);
-        let notes: String = notes.iter().map(|note| format!("<p>{}</p>", escaped(note))).collect();
-        format!("<div class=\"shapetracker\">{NOTEBOOK}{picture}{}{notes}</div>", table(tracker.views()))
+        let paragraphs =
+            |notes: &[String]| -> String { notes.iter().map(|note| format!("<p>{}</p>", escaped(note))).collect() };
+        let (above, below) = (paragraphs(&drawn.example_of), paragraphs(&notes));
+        format!("<div class=\"shapetracker\">{NOTEBOOK}{above}{picture}{}{below}</div>", table(tracker.views()))
     })
 }
 

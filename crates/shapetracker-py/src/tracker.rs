@@ -18,7 +18,7 @@ use crate::import::module;
 use crate::indexing::Index;
 use crate::kind::{Axes, Kind, Refusal, moved};
 use crate::merge::Merged;
-use crate::picture;
+use crate::picture::{self, Drawn};
 use crate::symbolic::{self, Answer, Condition, NamedView, has_names, needs_text, refused, values_wanted};
 use crate::view::{View, ends, shown};
 
@@ -652,17 +652,19 @@ impl ShapeTracker {
         }
     }
 
-    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB. Asked of numbers.
+    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB. With names it is one at small values
+    /// of them, which it says.
     fn svg(&self, py: Python<'_>) -> PyResult<String> {
-        let tracker = self.numbers("svg")?;
-        Ok(py.detach(|| picture::svg("ShapeTracker", tracker)))
+        let drawn = self.drawn().ok_or_else(|| picture::undrawn("svg"))?;
+        Ok(py.detach(|| picture::svg(&drawn)))
     }
 
-    /// What notebooks show: the picture, the views as a table, and why they are not one. With names it is the text.
+    /// What notebooks show: the picture, the views as a table, and why they are not one. With names it is that at small values of
+    /// them.
     fn _repr_html_(&self, py: Python<'_>) -> String {
-        match &self.0 {
-            Kind::Numbers(tracker) => py.detach(|| picture::html("ShapeTracker", tracker)),
-            Kind::Names(named) => picture::pre(&format!("{named}{}", needs_text(named.scope(), named.needs()))),
+        match (self.drawn(), &self.0) {
+            (None, Kind::Names(named)) => picture::pre(&format!("{named}{}", needs_text(named.scope(), named.needs()))),
+            (drawn, _) => drawn.map_or_else(String::new, |drawn| py.detach(|| picture::html(&drawn))),
         }
     }
 }
@@ -671,6 +673,14 @@ impl ShapeTracker {
     /// The tracker of numbers, for what is asked of numbers only.
     pub(crate) fn numbers(&self, op: &str) -> PyResult<&shapetracker::ShapeTracker> {
         self.0.numbers(|named| values_wanted(op, named.scope()))
+    }
+
+    /// What pictures are of; nothing where no values of the names were found that could be drawn.
+    fn drawn(&self) -> Option<Drawn<'_>> {
+        match &self.0 {
+            Kind::Numbers(tracker) => Some(Drawn::of_numbers("ShapeTracker", Cow::Borrowed(tracker))),
+            Kind::Names(named) => Drawn::of_names("ShapeTracker", named),
+        }
     }
 
     /// The tracker of names, where it is one.

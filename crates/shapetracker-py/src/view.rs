@@ -10,7 +10,7 @@ use shapetracker_symbolic::{Answer, Scope};
 use crate::arguments::{Size, flipped, numbers, pairs, pairs_of, sizes, sizes_of, tuple};
 use crate::error::{Undecided, Unmerged, layout, parse, with_attribute};
 use crate::kind::{Axes, Kind, Refusal, moved};
-use crate::picture;
+use crate::picture::{self, Drawn};
 use crate::symbolic::{self, NamedView, has_names, values_wanted};
 use crate::witness::witness;
 
@@ -308,18 +308,20 @@ impl View {
         }
     }
 
-    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB. Asked of numbers.
+    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB. With names it is one at small values
+    /// of them, which it says.
     fn svg(&self, py: Python<'_>) -> PyResult<String> {
-        let view = self.numbers("svg")?;
-        Ok(py.detach(|| picture::svg("View", &view.clone().into())))
+        let drawn = self.drawn()?.ok_or_else(|| picture::undrawn("svg"))?;
+        Ok(py.detach(|| picture::svg(&drawn)))
     }
 
-    /// What notebooks show: the picture, the views as a table, and why they are not one. With names it is the text.
+    /// What notebooks show: the picture, the views as a table, and why they are not one. With names it is that at small values of
+    /// them.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        match &self.0 {
-            Kind::Numbers(view) => Ok(py.detach(|| picture::html("View", &view.clone().into()))),
-            Kind::Names(_) => self.__repr__(py).map(|text| picture::pre(&text)),
-        }
+        Ok(match self.drawn()? {
+            Some(drawn) => py.detach(|| picture::html(&drawn)),
+            None => picture::pre(&self.__repr__(py)?),
+        })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
@@ -351,6 +353,14 @@ fn read<N: Size>(
 }
 
 impl View {
+    /// What pictures are of; nothing where no values of the names were found that could be drawn.
+    fn drawn(&self) -> PyResult<Option<Drawn<'_>>> {
+        Ok(match &self.0 {
+            Kind::Numbers(view) => Some(Drawn::of_numbers("View", Cow::Owned(view.clone().into()))),
+            Kind::Names(_) => Drawn::of_names("View", &*self.names("svg")?),
+        })
+    }
+
     /// The view of numbers, for what is asked of numbers only.
     pub(crate) fn numbers(&self, op: &str) -> PyResult<&shapetracker::View> {
         self.0.numbers(|named| values_wanted(op, &named.scope))

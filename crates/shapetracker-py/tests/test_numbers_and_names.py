@@ -282,8 +282,6 @@ NAMED, VIEW = ShapeTracker.contiguous(N, K).permute(1, 0), View((N, K), (1, N))
                 (NAMED, "axis_is_masked", (0,)),
                 (NAMED, "difference", (NAMED,)),
                 (ShapeTracker.contiguous(2), "difference", (NAMED,)),
-                (NAMED, "svg", ()),
-                (VIEW, "svg", ()),
                 (VIEW, "is_empty", ()),
                 (VIEW, "merge_dims", ()),
             ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shapetracker import NotABox, ShapeTracker, UnevenStep, Unmerged, View
+from shapetracker import NotABox, ShapeTracker, Sym, UnevenStep, Unmerged, View
 
 MOST_BYTES = 40_000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -474,3 +474,23 @@ def test_the_pictures_of_the_pages_are_these() -> None:
 def test_cost_does_not_depend_on_sizes(pictures: Pictures) -> None:
     # Elements of these are more than anybody could walk over: that all pictures are there is the test.
     assert max(st.numel for _, st, _ in pictures) > 2**60
+
+
+def test_names_are_drawn_at_small_values_which_the_picture_says() -> None:
+    h, t = Sym("H"), Sym("T", 1, 4097)
+    for named in (ShapeTracker.contiguous(t, h).permute(1, 0).reshape(h * t), View((h, t), (1, h))):
+        for text, draw in ((named.svg(), "svg"), (named._repr_html_(), "_repr_html_")):
+            picture = Picture(text)
+            said = " ".join("".join(picture.root.itertext()).split())
+            found = re.search(r"drawn at (\w) = (\d), (\w) = (\d)\.", said)
+            assert found is not None and len(text) < 40_000
+            values = {found[1]: int(found[2]), found[3]: int(found[4])}
+            assert values.keys() == {"H", "T"} and min(values.values()) > 1
+            expected = Picture(getattr(named.at(**values), draw)())
+            assert [cell.title for cell in picture.addresses()] == [cell.title for cell in expected.addresses()]
+            assert "drawn at" not in "".join(expected.root.itertext())
+    turned = ShapeTracker.contiguous(t, h).permute(1, 0).reshape(h * t)
+    assert "one view if and only if T == 1 or H == 1" in " ".join(turned._repr_html_().split())
+    # Two names of which one is a hundred thousand times the other.
+    wide = ShapeTracker.parse("(n, m)", where="n=1.., m == 100000*n")
+    assert re.search(r"drawn at n = \d, m = \d00000", " ".join(wide.svg().split()))

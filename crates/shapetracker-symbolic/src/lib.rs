@@ -35,6 +35,7 @@ mod decide;
 mod dims;
 mod equality;
 mod error;
+mod example;
 mod index;
 mod inverse;
 pub mod json;

@@ -2,16 +2,11 @@
 
 use std::sync::Arc;
 
-use shapetracker_symbolic::{Answer, LibraryAdvice, Name, Question, Scope, ShapeTracker};
+use shapetracker_symbolic::{LibraryAdvice, Name, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::request::Fields as _;
-
-/// How many choices of values are looked at for one that the question allows.
-const MOST_CHOICES: usize = 1 << 9;
-/// A tensor to look at has no more elements, where the question allows it.
-const MOST_ELEMENTS: i64 = 1 << 12;
 
 pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let text = request.text("text").map_err(|fault| fault.in_field("chain"))?;
@@ -28,7 +23,7 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
     let given = |name: &Name| request.get("values").and_then(|values| values.get(&name.name)?.as_integer());
     let fixed: Vec<Option<i64>> = named.iter().map(given).collect();
-    let (values, note) = match fitting(tracker, answer, &fixed) {
+    let (values, note) = match tracker.example(answer, &fixed) {
         Some(values) => (values, None),
         None => {
             let least = |name: &Name| name.lo.and_then(|lo| i64::try_from(lo).ok()).unwrap_or(1);
@@ -78,85 +73,4 @@ fn point(tracker: &ShapeTracker, values: &[i64]) -> Result<shapetracker::ShapeTr
     let scope: &Scope = tracker.scope();
     let named = scope.names().iter().zip(values).map(|(name, &value)| (&*name.name, value));
     tracker.at(named).map_err(|err| err.reason())
-}
-
-/// Values that the question allows, small and different from each other where they are not fixed; and where it is one view for
-/// some values only, such for which it is not, if they can be chosen.
-fn fitting(tracker: &ShapeTracker, answer: &Answer, fixed: &[Option<i64>]) -> Option<Vec<i64>> {
-    let scope: &Scope = tracker.scope();
-    let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
-    const OFFSETS: [[i128; 6]; 6] = [
-        [2, 1, 3, 0, 4, 5],
-        [1, 2, 0, 3, 5, 4],
-        [3, 1, 2, 5, 0, 4],
-        [1, 3, 5, 2, 0, 4],
-        [2, 3, 1, 0, 4, 5],
-        [3, 2, 4, 1, 0, 5],
-    ];
-    let candidates = |(place, name): (usize, &Name)| {
-        if let Some(value) = fixed[place] {
-            return vec![value];
-        }
-        let offsets = OFFSETS[place % OFFSETS.len()].into_iter().chain(6..12);
-        let values = offsets.filter_map(|by| match (name.lo, name.hi) {
-            (Some(lo), hi) => Some(lo + by).filter(|value| hi.is_none_or(|hi| *value <= hi)),
-            (None, Some(hi)) => Some(hi - by),
-            (None, None) => Some(by),
-        });
-        values.filter_map(|value| i64::try_from(value).ok()).collect::<Vec<i64>>()
-    };
-    let candidates: Vec<Vec<i64>> = named.iter().enumerate().map(candidates).collect();
-    // Choices in the order of how far they are from the first one: the sum of the places among the candidates.
-    let mut fallback = answer.counterexample().and_then(|found| {
-        let values = found.values.iter().take(named.len()).map(|&value| i64::try_from(value).ok());
-        let agree =
-            |values: &Vec<i64>| values.iter().zip(fixed).all(|(value, fixed)| fixed.is_none_or(|at| at == *value));
-        values.collect::<Option<Vec<i64>>>().filter(|values| agree(values) && point(tracker, values).is_ok())
-    });
-    let (mut looked, mut first) = (0, None);
-    for sum in 0..=candidates.iter().map(|list| list.len().saturating_sub(1)).sum::<usize>() {
-        let mut places = vec![0; candidates.len()];
-        let mut found = None;
-        spread(&candidates, 0, sum, &mut places, &mut |places| {
-            looked += 1;
-            let values: Vec<i64> = places.iter().zip(&candidates).map(|(&place, list)| list[place]).collect();
-            if let Ok(tracker) = point(tracker, &values) {
-                if tracker.numel() <= MOST_ELEMENTS && tracker.numel() > 0 {
-                    let shows = answer.kind() != "formula" || tracker.single_view().is_err();
-                    first.get_or_insert_with(|| values.clone());
-                    if shows {
-                        found = Some(values);
-                        return true;
-                    }
-                } else {
-                    fallback.get_or_insert(values);
-                }
-            }
-            looked >= MOST_CHOICES
-        });
-        if found.is_some() {
-            return found;
-        }
-        if looked >= MOST_CHOICES {
-            break;
-        }
-    }
-    first.or(fallback)
-}
-
-/// Calls `each` with all places whose sum is given, until it answers true.
-fn spread(
-    candidates: &[Vec<i64>],
-    at: usize,
-    left: usize,
-    places: &mut Vec<usize>,
-    each: &mut impl FnMut(&[usize]) -> bool,
-) -> bool {
-    if at == candidates.len() {
-        return left == 0 && each(places);
-    }
-    (0..=left.min(candidates[at].len().saturating_sub(1))).any(|place| {
-        places[at] = place;
-        spread(candidates, at + 1, left - place, places, each)
-    })
 }
