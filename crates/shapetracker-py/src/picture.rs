@@ -54,10 +54,11 @@ impl<'a> Drawn<'a> {
         let values = named.example(&answer, &[])?;
         let at = || scope.names().iter().zip(&values).map(|(name, &value)| (&*name.name, value));
         let tracker = named.at(at()).ok()?;
+        let sentence = answer.sentence(scope);
         let at: Vec<String> = at().map(|(name, value)| format!("{name} = {value}")).collect();
         let example_of = vec![
             format!("{}, drawn at {}.", clipped(&named.to_string(), PROPERTY), clipped(&at.join(", "), PROPERTY)),
-            clipped(&format!("{}.", answer.sentence(scope)), NOTE),
+            clipped(&format!("{}{}.", sentence[..1].to_uppercase(), &sentence[1..]), NOTE),
         ];
         Some(Drawn { name, tracker: Cow::Owned(tracker), example_of })
     }
