@@ -112,6 +112,14 @@ impl Layout for ShapeTracker {
         self.shape()
     }
 
+    fn view_count(&self) -> usize {
+        self.views().len()
+    }
+
+    fn apply(&self, op: &Movement) -> Result<Self, Error> {
+        ShapeTracker::apply(self, op)
+    }
+
     fn copied(&self) -> Result<Self, Error> {
         let rows = View::row_major(self.shape()).map_err(|err| Error::new("copy", err))?;
         Ok(self.with_view(rows))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::number::Number;
-use crate::{Error, Movement, ShapeTracker, Verdict};
+use crate::{Error, Movement, MovementOf, ShapeTracker, Verdict};
 
 /// The buffer that addresses are addresses of.
 ///
@@ -59,20 +59,28 @@ pub enum BufferOf<N> {
 /// ```
 pub type Stored = StoredOf<ShapeTracker>;
 
-/// What a tracker over numbers of some kind can do, as far as copies ask for it.
+/// What trackers over numbers of any kind can do: that of whole numbers here, and that of `shapetracker-symbolic`, whose sizes are
+/// polynomials of names. Code that only moves axes is written once for both.
 ///
 /// ```
-/// use shapetracker::{Layout, ShapeTracker};
+/// use shapetracker::{Layout, MovementOf, ShapeTracker};
 ///
-/// let transposed = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
-/// assert_eq!(transposed.copied()?, ShapeTracker::contiguous([2, 3])?);
+/// /// The last axis in front, and all in one.
+/// fn turned<T: Layout>(tracker: &T) -> Result<T, T::Error> {
+///     let last = tracker.shape().len() as i64 - 1;
+///     let order = std::iter::once(last).chain(0..last).collect();
+///     tracker.apply(&MovementOf::Permute(order))?.apply(&MovementOf::Reshape(vec![T::Number::from(-1)].into()))
+/// }
+///
+/// let turned = turned(&ShapeTracker::contiguous([3, 2])?)?;
+/// assert_eq!((turned.address(&[1]), turned.view_count()), (Some(2), 2));
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub trait Layout: Clone + std::fmt::Debug {
     /// The kind of number.
     type Number: Number;
     /// What can be wrong.
-    type Error: Clone + std::fmt::Debug;
+    type Error: Clone + std::error::Error + 'static;
 
     /// The shape.
     ///
@@ -82,6 +90,28 @@ pub trait Layout: Clone + std::fmt::Debug {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     fn shape(&self) -> &[Self::Number];
+
+    /// How many views it has; one where it is one strided view.
+    ///
+    /// ```
+    /// use shapetracker::{Layout, ShapeTracker};
+    /// assert_eq!(ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?.view_count(), 2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    fn view_count(&self) -> usize;
+
+    /// The tracker after an operation.
+    ///
+    /// ```
+    /// use shapetracker::{Layout, Movement, ShapeTracker};
+    /// let tracker = ShapeTracker::contiguous([3, 2])?;
+    /// assert_eq!(Layout::apply(&tracker, &Movement::Permute([1, 0].into()))?, tracker.permute([1, 0])?);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the operation.
+    fn apply(&self, op: &MovementOf<Self::Number>) -> Result<Self, Self::Error>;
 
     /// The row-major tracker of the same shape: over a buffer that the elements were copied into.
     ///
@@ -115,6 +145,14 @@ impl Layout for ShapeTracker {
 
     fn shape(&self) -> &[i64] {
         self.shape()
+    }
+
+    fn view_count(&self) -> usize {
+        self.views().len()
+    }
+
+    fn apply(&self, op: &Movement) -> Result<Self, Error> {
+        ShapeTracker::apply(self, op)
     }
 
     fn copied(&self) -> Result<Self, Error> {
