@@ -25,6 +25,7 @@
 
 pub mod int;
 pub mod list;
+mod mistake;
 pub mod text;
 mod tokens;
 

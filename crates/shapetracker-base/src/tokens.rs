@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::{ParseError, quoted};
+use crate::mistake::{ParseError, quoted};
 
 /// A token of a text of numbers, names and calls.
 ///
