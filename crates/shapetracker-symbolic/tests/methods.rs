@@ -38,7 +38,6 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
         "dsplit" => 3,
         "mT" | "matrix_transpose" | "vsplit" | "rot90" | "transpose" | "swapaxes" | "swapdims" | "diagonal"
         | "fliplr" => 2,
-        "pixel_shuffle" | "pixel_unshuffle" => 3,
         _ => 1,
     };
     if rank < needed {
@@ -154,7 +153,14 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
             format!("{array}.{method}({})", each(&|at, _| if at == axis { "C".into() } else { "1".into() }))
         }
         "repeat_interleave" => format!("{array}.repeat_interleave({}, {axis})", one(rng, &["2", "C"])),
-        "pixel_shuffle" | "pixel_unshuffle" => format!("F.{method}({array}, {})", one(rng, &["1", "2", "C"])),
+        "pixel_shuffle" | "pixel_unshuffle" => {
+            // They are for three axes or more: those that miss have one element.
+            let array = match 3_usize.saturating_sub(shape.len()) {
+                0 => array.to_owned(),
+                more => format!("{array}[{}]", vec!["None"; more].join(", ")),
+            };
+            format!("F.{method}({array}, {})", one(rng, &["1", "1", "2", "C"]))
+        }
         "roll" => format!("{array}.roll({}, {axis})", one(rng, &["1", "-1", "0", "s"])),
         "to" => format!("{array}.to(memory_format=torch.contiguous_format)"),
         "astype" => format!("{array}.astype(np.float32)"),
