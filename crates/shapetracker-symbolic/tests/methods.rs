@@ -489,6 +489,10 @@ fn views_of_elements_of_another_size_are_those_of_the_numbers() {
             "axis 1 has size B, and whether 4 divides it is not known: say that `B = 4*b`",
         ),
         (
+            "np.zeros((A, 3), np.int8).view(np.int32)",
+            "NumPy raises a ValueError: to view int8 as int32, the last axis must be a multiple of 4, and axis 1 has size 3",
+        ),
+        (
             "torch.zeros(A, B).t().view(torch.int8)",
             "`view` of float32 as int8, of another size, depends on strides, which are followed where sizes are numbers: with names \
              write it before what moves elements",

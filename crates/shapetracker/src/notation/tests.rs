@@ -645,6 +645,25 @@ fn modes_of_cute_run_colexicographically() {
     assert_eq!(joined, "(8, 3):(1, 8)".parse().unwrap());
 }
 
+/// The shape that is given from outside is that of the array of the text, and of no other that has a name only.
+#[test]
+fn another_array_has_not_the_shape_of_the_first() {
+    for (text, known) in [
+        ("x.view_as(y)", false),
+        ("x.T.expand_as(y.T)", false),
+        ("x.reshape_as(x.T)", true),
+        ("y = x.T; x.view_as(y)", true),
+        ("y = x.T; z = y.view_as(w)", false),
+    ] {
+        let (chain, err) = Chain::read_from(text, Some(&[2, 3]));
+        assert_eq!(err.is_none(), known, "{text}: {err:?}");
+        match err {
+            Some(err) => assert!(err.message().starts_with("the shape of `"), "{text}: {}", err.message()),
+            None => assert_eq!(chain.tracker_from(&[2, 3]).unwrap().shape(), [3, 2], "{text}"),
+        }
+    }
+}
+
 #[test]
 fn what_others_write_wrongly_is_pointed_at() {
     let shape = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";

@@ -241,8 +241,15 @@ impl<A: Known> Reader<'_, '_, A> {
             }
             let parts = (self.quotient(size, &by, begin)?, self.quotient(&numel, &by, begin)?);
             let (Some(joined), Some(len)) = parts else {
+                let (axis, is_number) = (rest.len(), size.integer().is_some());
                 let [size, by] = [size, &by].map(|number| self.shown(number));
-                return Err(self.wrong(begin, undivided_axis(rest.len(), &size, &by)));
+                let message = match is_number {
+                    true => format!(
+                        "{raises}: to view {from} as {to}, the last axis must be a multiple of {by}, and axis {axis} has size {size}"
+                    ),
+                    false => undivided_axis(axis, &size, &by),
+                };
+                return Err(self.wrong(begin, message));
             };
             (joined, len)
         };

@@ -239,8 +239,9 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         Ok(MovementOf::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()).into())
     }
 
-    /// The shape of another array, the one argument of a method.
-    fn shape_of_other(&mut self, called: &Called<'a>) -> Result<Nums<A>, ParseError> {
+    /// The shape of another array, the one argument of a method. An array of which nothing is known but a name has the shape that is
+    /// given from outside only if it is the array that the method is of.
+    fn shape_of_other(&mut self, parsed: &Parsed<Num<A>>, called: &Called<'a>) -> Result<Nums<A>, ParseError> {
         if self.is_deepest() {
             return Err(self.nests_too_deep());
         }
@@ -250,7 +251,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         self.depth += 1;
         self.array(&mut other, false)?;
         self.depth -= 1;
-        if other.start == ChainStartOf::Nothing && self.base.is_none() {
+        let is_known = self.base.is_some() && other.name.is_some() && other.name == parsed.name;
+        if other.start == ChainStartOf::Nothing && !is_known {
             let message = format!(
                 "the shape of {} is not known: say it before, as in `y = torch.zeros(2, 3);`, or write the sizes",
                 quoted(&self.text[begin..self.last])
@@ -264,13 +266,13 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     }
 
     /// `view_as` and `reshape_as`.
-    pub(super) fn view_as(&mut self, _: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let op = MovementOf::Reshape(self.shape_of_other(called)?);
+    pub(super) fn view_as(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
+        let op = MovementOf::Reshape(self.shape_of_other(parsed, called)?);
         Ok(Meant::Operations(vec![op], if called.name == "view_as" { Call::View } else { Call::Plain }))
     }
 
     pub(super) fn expand_as(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let sizes = self.shape_of_other(called)?;
+        let sizes = self.shape_of_other(parsed, called)?;
         self.expanded(parsed, called, sizes)
     }
 
