@@ -9,7 +9,7 @@ use shapetracker::{BufferOf, ParseError};
 use shapetracker_symbolic::json::{literals, poly, polys};
 use shapetracker_symbolic::{
     Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, LibraryAdvice, Literal, Pair,
-    Question, Scope, View,
+    Question, Scope, View, bounded,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
@@ -37,15 +37,14 @@ impl Where {
         names: impl FnOnce(&mut Question) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if !self.given.is_empty() {
-            let mut question = Question::new(&self.given).map_err(wrong)?;
-            return names(&mut question);
+            return bounded(|| names(&mut Question::new(&self.given).map_err(wrong)?));
         }
         let failure = match numbers() {
             Err(failure) if failure.is_syntax() => failure,
             answer => return answer,
         };
         let mut question = Question::default();
-        let answer = names(&mut question);
+        let answer = bounded(|| names(&mut question));
         if question.names().next().is_some() { answer } else { Err(failure) }
     }
 }
@@ -172,7 +171,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         remarks: String,
         json: Document,
     }
-    let (mut steps, mut known) = (Vec::<Step>::new(), 0);
+    let (mut steps, mut trackers, mut known) = (Vec::<Step>::new(), Vec::new(), 0);
     let end = chain.follow(scope, |tensor, done| {
         let tracker = tensor.over_newest();
         let new = &tracker.needs()[known.min(tracker.needs().len())..];
@@ -198,6 +197,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
             remarks: remarks.iter().map(|remark| format!(", {remark}")).collect(),
             json: json.with("needs", literals(new, scope)),
         });
+        trackers.push(tracker.clone());
     })?;
     let (result, buffer) = (end.over_newest(), chain.copy_in_words(&end));
 
@@ -230,7 +230,11 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     if let Some(found) = verdict.counterexample() {
         text += &counterexample(found, result.views(), scope);
     }
-    let advice = chain.advice(scope)?;
+    // Before a copy the trackers are those over the base.
+    let advice = match end.buffer() {
+        BufferOf::Base => chain.advice_knowing(scope, &trackers),
+        _ => chain.advice(scope)?,
+    };
     let library = |found: &LibraryAdvice| {
         let copied =
             found.copied.iter().map(|(op, elements)| Document::List(vec![Document::from(*op), poly(elements, scope)]));

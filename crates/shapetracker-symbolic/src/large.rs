@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::Question;
-use crate::poly::{MOST_STEPS, counted};
+use crate::poly::{MOST_STEPS, bounded, counted};
+use crate::{Answer, Pair, Question, ShapeTracker};
 
 /// All that `explain` asks of a chain, or the first reason why it has no answer.
 fn explained(text: &str) -> Result<(), String> {
@@ -50,6 +50,28 @@ fn powers_and_products_of_sums_say_how_large_they_are() {
     }
     let reason = is_counted("((a+b+c+d+e+f)**16,2)").unwrap_err();
     assert_eq!(reason, "a polynomial of 3003 terms has more terms than are computed with, which is 2048");
+}
+
+/// All that `check` asks of a shape and another one.
+fn checked(from: &str, to: &str) -> Result<Pair, String> {
+    let mut question = Question::default();
+    let mut sizes = |text| question.sizes(text).map_err(|err| err.message().to_owned());
+    let (from, to) = (sizes(from)?, sizes(to)?);
+    let scope = Arc::new(question.scope().map_err(|err| err.message().to_owned())?);
+    let view = ShapeTracker::in_scope(scope.clone(), from).map_err(|err| err.to_string())?.views()[0].clone();
+    Pair::of_reshape(scope, view, to).map_err(|err| err.to_string())
+}
+
+/// Asked one by one, the questions of this text take 50 million steps, and half a second.
+#[test]
+fn all_that_is_asked_of_a_text_is_within_one_limit() {
+    let ask = || checked("B,D,9,(E+H-2)*1000,B,(E+F)**8*(H+D+B-65536)", "4,(E*9+F*4)*(C+F)*E*H,A");
+    let (alone, steps) = counted(ask);
+    assert!(matches!(alone.unwrap().answer(), Answer::Undecided { .. }) && steps > 4 * MOST_STEPS, "{steps}");
+    let (together, steps) = counted(|| bounded(ask));
+    assert!(steps <= MOST_STEPS + MOST_STEPS / 2, "{steps}");
+    let reason = together.unwrap_err();
+    assert!(is_too_large(&reason), "{reason}");
 }
 
 #[test]

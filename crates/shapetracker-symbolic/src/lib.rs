@@ -72,7 +72,7 @@ pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice, movement_at};
 pub use pair::Pair;
 pub use parts::{LiteralParts, Parts, ViewParts};
-pub use poly::{Poly, TooLarge, Var};
+pub use poly::{Poly, TooLarge, Var, bounded};
 pub use scope::{MAX_NAMES, Name, Quotient, Scope};
 pub use stored::{Copies, Stored};
 pub use sym::{Condition, Sym};

@@ -1,7 +1,6 @@
 //! For which values is a whole stack of views one view?
 
 use crate::answer::{Answer, Leaf, Leaves, Verdict};
-use crate::merge::merge_stack;
 use crate::tracker::ShapeTracker;
 
 impl ShapeTracker {
@@ -18,17 +17,14 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
-    /// Cost: that of [`merge`](crate::merge()) for each pair in each case.
+    /// Cost: that of [`merge`](crate::merge()) for each pair in each case the first time, a copy of the answer after that.
     pub fn single_view(&self) -> Answer {
         match self.views() {
             [view] => {
                 let list = vec![Leaf { literals: Vec::new(), verdict: Verdict::View(view.clone()) }];
                 Answer::Always { view: Some(view.clone()), leaves: Leaves { list, quotients: Vec::new() } }
             }
-            [_, _] => {
-                self.boundary(0).cloned().unwrap_or_else(|| merge_stack(self.scope(), self.needs(), self.views()))
-            }
-            views => merge_stack(self.scope(), self.needs(), views),
+            _ => self.whole().clone(),
         }
     }
 }

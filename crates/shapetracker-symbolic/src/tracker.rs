@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::error::{Error, Fault, Mistake, PolyText};
 use crate::literal::Literal;
+use crate::merge::merge_stack;
 use crate::movement::{Moved, need_inside, need_range, need_shape, product};
 use crate::operation::Movement;
 use crate::poly::{Poly, TooLarge};
@@ -42,8 +43,48 @@ pub struct ShapeTracker {
     scope: Arc<Scope>,
     needs: Vec<Literal>,
     views: Vec<View>,
-    /// For each pair of neighbouring views, from memory on, for which values they are one view; empty until it is asked.
+    decided: Decided,
+}
+
+/// What was decided of a stack of views; empty until it is asked.
+#[derive(Clone, Default)]
+struct Decided {
+    /// For each pair of neighbouring views, from memory on, for which values they are one view.
     boundaries: Vec<OnceLock<Answer>>,
+    /// For which values three views and more are one; what is cloned shares it.
+    whole: Arc<OnceLock<Answer>>,
+}
+
+impl Decided {
+    /// Nothing, of so many views.
+    fn nothing(views: usize) -> Decided {
+        Decided { boundaries: vec![OnceLock::new(); views - 1], whole: Arc::default() }
+    }
+
+    /// Nothing any more.
+    fn forget(&mut self) {
+        *self = Decided::nothing(self.boundaries.len() + 1);
+    }
+
+    /// One view more, after the others.
+    fn push(&mut self) {
+        self.boundaries.push(OnceLock::new());
+        self.whole = Arc::default();
+    }
+
+    /// Another view in a place: of its neighbours and it nothing is decided.
+    fn replaced(&mut self, place: usize) {
+        for boundary in place.saturating_sub(1)..(place + 1).min(self.boundaries.len()) {
+            self.boundaries[boundary] = OnceLock::new();
+        }
+        self.whole = Arc::default();
+    }
+
+    /// One view in the place of two.
+    fn merged(&mut self, place: usize) {
+        self.boundaries.remove(place);
+        self.replaced(place);
+    }
 }
 
 impl ShapeTracker {
@@ -85,7 +126,7 @@ impl ShapeTracker {
         need_shape(&mut ask, &shape)?;
         let view = ask.made(View::row_major(&shape))?;
         let needs = ask.into_needs();
-        Ok(ShapeTracker { scope, needs, views: vec![view], boundaries: Vec::new() })
+        Ok(ShapeTracker { scope, needs, views: vec![view], decided: Decided::default() })
     }
 
     /// A stack of views over the names of a scope, the first next to memory.
@@ -120,7 +161,7 @@ impl ShapeTracker {
             under = Some(ask.made(view.numel())?);
         }
         let needs = ask.into_needs();
-        ShapeTracker { scope, needs, boundaries: vec![OnceLock::new(); views.len() - 1], views }.reduced(OP)
+        ShapeTracker { scope, needs, decided: Decided::nothing(views.len()), views }.reduced(OP)
     }
 
     /// A stack of views that was made before under these needs. What made it knew more than can be proved of it now, so that
@@ -143,7 +184,7 @@ impl ShapeTracker {
                 _ => {}
             }
         }
-        ShapeTracker { scope, needs, boundaries: vec![OnceLock::new(); views.len() - 1], views }.reduced(op)
+        ShapeTracker { scope, needs, decided: Decided::nothing(views.len()), views }.reduced(op)
     }
 
     /// The same tensor where a condition is known to hold, which is taken as given from now on.
@@ -169,9 +210,8 @@ impl ShapeTracker {
         if ask.known(&literal.renamed(|var| renamed[usize::from(var.0)]))? == Some(false) {
             return Err(ask.err(Mistake::NoValues));
         }
-        let boundaries = vec![OnceLock::new(); self.boundaries.len()];
-        let views = self.views.clone();
-        ShapeTracker { scope: Arc::new(scope), needs: self.needs.clone(), views, boundaries }.reduced(OP)
+        let (views, decided) = (self.views.clone(), Decided::nothing(self.views.len()));
+        ShapeTracker { scope: Arc::new(scope), needs: self.needs.clone(), views, decided }.reduced(OP)
     }
 
     /// The names, their ranges, and what is known of them.
@@ -236,9 +276,17 @@ impl ShapeTracker {
     ///
     /// Cost: that of [`merge`](crate::merge()) the first time, nothing after that.
     pub fn boundary(&self, place: usize) -> Option<&Answer> {
-        let answer = self.boundaries.get(place)?;
+        let answer = self.decided.boundaries.get(place)?;
         let pair = [&self.views[place], &self.views[place + 1]];
         Some(answer.get_or_init(|| crate::merge(&self.scope, &self.needs, pair[0], pair[1])))
+    }
+
+    /// For which values the whole stack is one view.
+    pub(crate) fn whole(&self) -> &Answer {
+        match self.boundary(0) {
+            Some(answer) if self.views.len() == 2 => answer,
+            _ => self.decided.whole.get_or_init(|| merge_stack(&self.scope, &self.needs, &self.views)),
+        }
     }
 
     /// The shape: one size per axis, outermost first.
@@ -801,11 +849,11 @@ impl ShapeTracker {
         let mut composed = self.with_needs(needs);
         if scope != *self.scope {
             composed.scope = Arc::new(scope);
-            composed.boundaries.fill(OnceLock::new());
+            composed.decided.forget();
         }
         for view in views {
             composed.views.push(view);
-            composed.boundaries.push(OnceLock::new());
+            composed.decided.push();
         }
         composed.reduced(OP)
     }
@@ -829,7 +877,7 @@ impl ShapeTracker {
         let (scope, poly) = value.parts()?;
         let poly = adopt(op, &mut self.scope, scope, poly)?;
         if self.scope.given().len() != before {
-            self.boundaries.fill(OnceLock::new());
+            self.decided.forget();
         }
         Ok(poly)
     }
@@ -863,7 +911,7 @@ impl ShapeTracker {
         let mut tracker = self.clone();
         if needs != tracker.needs {
             tracker.needs = needs;
-            tracker.boundaries.fill(OnceLock::new());
+            tracker.decided.forget();
         }
         tracker
     }
@@ -871,7 +919,7 @@ impl ShapeTracker {
     /// One view over the same names, where the same is needed.
     pub(crate) fn with_view(&self, view: View) -> Self {
         let (scope, needs) = (self.scope.clone(), self.needs.clone());
-        ShapeTracker { scope, needs, views: vec![view], boundaries: Vec::new() }
+        ShapeTracker { scope, needs, views: vec![view], decided: Decided::default() }
     }
 
     fn with_moved(&self, op: &'static str, needs: Vec<Literal>, moved: Moved) -> Result<Self, Error> {
@@ -884,7 +932,7 @@ impl ShapeTracker {
     fn with_pushed(&self, op: &'static str, needs: Vec<Literal>, view: View) -> Result<Self, Error> {
         let mut tracker = self.with_needs(needs);
         tracker.views.push(view);
-        tracker.boundaries.push(OnceLock::new());
+        tracker.decided.push();
         tracker.reduced(op)
     }
 
@@ -915,9 +963,7 @@ impl ShapeTracker {
         let top = tracker.views.len() - 1;
         if tracker.views[top] != view {
             tracker.views[top] = view;
-            if let Some(boundary) = tracker.boundaries.last_mut() {
-                *boundary = OnceLock::new();
-            }
+            tracker.decided.replaced(top);
         }
         tracker
     }
@@ -929,7 +975,7 @@ impl ShapeTracker {
     /// values, while the integers have such stacks.
     fn reduced(mut self, op: &'static str) -> Result<Self, Error> {
         let mut place = 0;
-        while place < self.boundaries.len() {
+        while place + 1 < self.views.len() {
             // A view in names of quotients, which the scope has not, stays an answer about the pair.
             let named = self.scope.names().len();
             if let Some(Answer::Always { view: Some(view), .. }) = self.boundary(place)
@@ -937,15 +983,9 @@ impl ShapeTracker {
             {
                 self.views[place] = view.clone();
                 self.views.remove(place + 1);
-                self.boundaries.remove(place);
                 // Both neighbours of the new view are asked.
-                if let Some(above) = self.boundaries.get_mut(place) {
-                    *above = OnceLock::new();
-                }
+                self.decided.merged(place);
                 place = place.saturating_sub(1);
-                if let Some(below) = self.boundaries.get_mut(place) {
-                    *below = OnceLock::new();
-                }
             } else {
                 place += 1;
             }
@@ -1056,8 +1096,8 @@ impl fmt::Debug for ShapeTracker {
 impl From<&shapetracker::ShapeTracker> for ShapeTracker {
     fn from(numbers: &shapetracker::ShapeTracker) -> ShapeTracker {
         let views: Vec<View> = numbers.views().iter().map(View::from).collect();
-        let boundaries = vec![OnceLock::new(); views.len() - 1];
-        ShapeTracker { scope: Arc::default(), needs: Vec::new(), views, boundaries }
+        let decided = Decided::nothing(views.len());
+        ShapeTracker { scope: Arc::default(), needs: Vec::new(), views, decided }
     }
 }
 

@@ -128,6 +128,27 @@ impl Chain {
     /// That of the chain some dozens of times, and of a decision for each reshape.
     pub fn advice(&self, scope: &Arc<Scope>) -> Result<Advice, ChainError> {
         let trackers = self.trackers(scope)?;
+        Ok(self.advice_knowing(scope, &trackers))
+    }
+
+    /// As [`Chain::advice`], where the trackers before any operation and after each are known already, all over what the chain
+    /// starts with.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let (chain, mut trackers) = (question.chain("(B, T).T.flatten()")?, Vec::new());
+    /// let scope = Arc::new(question.scope()?);
+    /// chain.follow(&scope, |tensor, _| trackers.push(tensor.over_newest().clone()))?; // it copies nothing in between
+    /// assert_eq!(chain.advice_knowing(&scope, &trackers).sentence, chain.advice(&scope)?.sentence);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Without a tracker.
+    pub fn advice_knowing(&self, scope: &Arc<Scope>, trackers: &[ShapeTracker]) -> Advice {
         let last = &trackers[trackers.len() - 1];
         let answer = last.single_view();
         let is_several = !matches!(answer, Answer::Always { .. });
@@ -140,7 +161,7 @@ impl Chain {
         };
         let advised = |&library: &ArrayLibrary| {
             within(MOST_STEPS, || match self.read_by(library) {
-                None => self.advised(library, &trackers, &answer),
+                None => self.advised(library, trackers, &answer),
                 // Where a library means something else by the text, it does that.
                 Some(own) => match own.trackers(scope) {
                     Ok(trackers) => own.advised(library, &trackers, &trackers[trackers.len() - 1].single_view()),
@@ -153,7 +174,7 @@ impl Chain {
             })
         };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].iter().map(advised).collect();
-        Ok(Advice { tracker: last.clone(), answer, sentence, step, libraries })
+        Advice { tracker: last.clone(), answer, sentence, step, libraries }
     }
 
     fn sentence(&self, answer: &Answer, step: Option<usize>, last: &ShapeTracker) -> String {
