@@ -26,6 +26,8 @@ pub(crate) struct Algebra {
     has_remainders: bool,
     /// Whether a term that is not a multiple of the divisor was split between the numerator and the outside.
     takes_parts: bool,
+    /// Whether an atom is an extremum or a choice between numbers.
+    pub(crate) has_cases: bool,
     /// Whether any term, or a part of one, was taken out of a numerator.
     takes_multiples: bool,
 }
@@ -175,6 +177,9 @@ impl Algebra {
                 Some((part, by)) => (form, divisor) = (part, divisor / by),
                 None => break,
             }
+        }
+        if let Some(extremum) = self.quotient_within(&form, divisor, context) {
+            return Some(extremum);
         }
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         self.takes_multiples |= taken != Form::default();

@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     Remainder(Form, i64),
     /// An operation that is not linear, such as a product of variables, and the range of its values.
     Operation(Binary, Form, Form, (i64, i64)),
+    /// The smallest or the largest of at least two forms ([`Binary::Min`], [`Binary::Max`]), and the range of its values.
+    Extremum(Binary, Vec<Form>, (i64, i64)),
     /// One form or another, by a condition, and the range of both.
     Select(Atom, Form, Form, (i64, i64)),
     /// The condition that a form lies between bounds. This and what follows are conditions, which are no terms of forms.
@@ -136,14 +138,15 @@ impl Atoms {
 impl Kind {
     /// The forms that an atom is made of, in the order in which they are emitted.
     pub(crate) fn forms(&self) -> impl Iterator<Item = &Form> {
-        let forms = match self {
+        let (pair, list): (_, &[Form]) = match self {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
-                [Some(form), None]
+                ([Some(form), None], &[])
             }
-            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => [Some(a), Some(b)],
-            _ => [None, None],
+            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
+            Kind::Extremum(_, forms, _) => ([None, None], forms),
+            _ => ([None, None], &[]),
         };
-        forms.into_iter().flatten()
+        pair.into_iter().flatten().chain(list)
     }
 
     /// The conditions that an atom is made of.

@@ -119,6 +119,11 @@ impl Context {
         context
     }
 
+    /// The range of an atom, both ends included.
+    pub(crate) fn range(&self, atom: Atom) -> Span {
+        self.ranges[atom as usize]
+    }
+
     /// Adds the next atom: its range, and the forms that relate it to others. `None` when the range leaves `i64`; the
     /// atom is then not known.
     pub(crate) fn learn(&mut self, atoms: &Atoms, atom: Atom, kind: &Kind) -> Option<()> {
@@ -126,7 +131,7 @@ impl Context {
         match kind {
             Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
             Kind::Variable(_, low, high) => self.ranges.push(((*low).into(), (*high).into())),
-            Kind::Operation(.., (low, high)) | Kind::Select(.., (low, high)) => {
+            Kind::Operation(.., (low, high)) | Kind::Extremum(.., (low, high)) | Kind::Select(.., (low, high)) => {
                 self.ranges.push(((*low).into(), (*high).into()));
             }
             Kind::Quotient(form, divisor) => {

@@ -444,6 +444,14 @@ impl<'a> Emitter<'a> {
                 let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                 graph.binary(op, a, b)?
             }
+            Kind::Extremum(op, ref operands, _) => {
+                let mut node = self.of_sum(graph, sums)?;
+                for place in 1..operands.len() {
+                    let operand = self.of_sum(graph, sums + place)?;
+                    node = graph.binary(op, node, operand)?;
+                }
+                node
+            }
             Kind::Select(condition, ..) => {
                 let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                 let condition = self.of_symbol(graph, condition)?;

@@ -48,6 +48,7 @@ mod form;
 mod graph;
 mod import;
 mod index;
+mod lattice;
 mod lines;
 mod order;
 mod parse;

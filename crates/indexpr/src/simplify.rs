@@ -17,6 +17,7 @@ use crate::emit::{Products, Root, Width, emit};
 use crate::error::{Error, Reason};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::lattice::Decided;
 use crate::quasi::QuasiAffine;
 
 impl Graph {
@@ -345,8 +346,8 @@ impl Reader {
                 let share_no_bits = op == Binary::Xor && graph.facts(a).shares_no_bits(graph.facts(b));
                 let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
                 match (op, a.as_constant(), b.as_constant()) {
-                    (Binary::Add, ..) => a.plus(1, &b),
-                    (Binary::Sub, ..) => a.plus(-1, &b),
+                    (Binary::Add, ..) => self.algebra.folded(a.plus(1, &b)?, &mut self.context),
+                    (Binary::Sub, ..) => self.algebra.folded(a.plus(-1, &b)?, &mut self.context),
                     (Binary::Mul, _, Some(factor)) => a.times(factor),
                     (Binary::Mul, Some(factor), _) => b.times(factor),
                     (Binary::Div, _, Some(divisor)) => self.algebra.quotient(&a, divisor, &mut self.context),
@@ -357,26 +358,18 @@ impl Reader {
                     }
                     (Binary::Xor, ..) if a == b => Form::constant(0),
                     (Binary::Xor, ..) if share_no_bits => a.plus(1, &b),
-                    // One operand is it if the sign of the difference is known.
-                    (Binary::Min | Binary::Max, ..) => {
-                        let (least, most) = self.context.bounds_of_difference(&a.plus(-1, &b)?)?;
-                        let smaller = op == Binary::Min;
-                        match (least >= 0, most <= 0) {
-                            (true, _) => Some(if smaller { b } else { a }),
-                            (_, true) => Some(if smaller { a } else { b }),
-                            _ => None,
-                        }
-                    }
+                    (Binary::Min | Binary::Max, ..) => self.algebra.extremum(op, &[a, b], &mut self.context),
                     _ => None,
                 }
             }
             Node::Select(condition, a, b) => {
-                let (a, b) = (self.forms.get(&a)?, self.forms.get(&b)?);
-                match self.algebra.kind(*self.conditions.get(&condition)?) {
-                    Kind::Bool(true) => Some(a.clone()),
-                    Kind::Bool(false) => Some(b.clone()),
-                    _ if a == b => Some(a.clone()),
-                    _ => None,
+                let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
+                let condition = *self.conditions.get(&condition)?;
+                match *self.algebra.kind(condition) {
+                    Kind::Bool(true) => Some(a),
+                    Kind::Bool(false) => Some(b),
+                    Kind::Not(opposite) => self.algebra.choice_of(opposite, b, a, &mut self.context),
+                    _ => self.algebra.choice_of(condition, a, b, &mut self.context),
                 }
             }
             _ => None,
@@ -462,10 +455,17 @@ impl Reader {
     /// The condition that a form lies between two bounds, without the divisions and terms that it does not need.
     fn test(&mut self, form: Form, low: Option<i128>, high: Option<i128>) -> Atom {
         let condition = Condition { form, low, high }.normal();
-        match condition.truth(self.context.bounds_of_difference(&condition.form)) {
+        match condition.truth(self.algebra.bounds(&condition.form, &self.context)) {
             Truth::Always => return self.atom(Kind::Bool(true)),
             Truth::Never => return self.atom(Kind::Bool(false)),
             Truth::Depends => {}
+        }
+        match self.algebra.decided(&condition, &self.context) {
+            Some(Decided::Known(truth)) => return self.atom(Kind::Bool(truth)),
+            Some(Decided::Test(Condition { form, low, high })) => return self.test(form, low, high),
+            Some(Decided::As(condition)) => return condition,
+            Some(Decided::Unlike(condition)) => return self.opposite(condition),
+            None => {}
         }
         let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
         let whole = self.algebra.without_quotient(condition, &self.context).normal();

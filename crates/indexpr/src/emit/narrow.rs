@@ -138,7 +138,9 @@ impl Emitter<'_> {
                     let (low, high) = range(form, &ranges);
                     (div_floor(low, divisor.into()), div_floor(high, divisor.into()))
                 }
-                Kind::Operation(.., (low, high)) | Kind::Select(.., (low, high)) => (low.into(), high.into()),
+                Kind::Operation(.., (low, high)) | Kind::Extremum(.., (low, high)) | Kind::Select(.., (low, high)) => {
+                    (low.into(), high.into())
+                }
                 _ => (0, 1),
             });
         }

@@ -1,0 +1,503 @@
+//! Minima and maxima of forms: kept small by what is known of differences.
+//!
+//! An extremum is an atom of several forms, its operands. Minima in a minimum are taken apart, an operand goes where another
+//! one is always the smaller, and what all operands have in common stands outside: a summand, a factor. So equal extrema
+//! are mostly equal data, as equal sums are. Between a sum and an extremum in it there are two ways to write the
+//! same, `min(a, b) + c` and `min(a + c, b + c)`; the shorter one is kept.
+
+use smallvec::SmallVec;
+
+use crate::algebra::Algebra;
+use crate::atoms::{Condition, Kind};
+use crate::context::{Context, Span, Truth};
+use crate::form::{Atom, Form, Terms};
+use crate::graph::Binary;
+use shapetracker_base::int::gcd;
+
+/// The operands of an extremum.
+type Operands = SmallVec<[Form; 4]>;
+
+/// A work limit: an extremum of more operands than this is taken as it is. All pairs are compared.
+const MAX_OPERANDS: usize = 8;
+
+/// A work limit: how many choices of operands are tried for one bound.
+const MAX_CASES: u32 = 24;
+
+/// The other extremum.
+fn opposite(op: Binary) -> Binary {
+    if op == Binary::Min { Binary::Max } else { Binary::Min }
+}
+
+impl Algebra {
+    /// An interval that holds every value of a form: [`Context::bounds_of_difference`], with each operand in the place of an
+    /// extremum or of a choice. A sum with `min(a, b)` in it is the smaller of the sums with `a` and with `b`, so that both
+    /// ends of it are the smaller ones of theirs.
+    pub(crate) fn bounds(&self, form: &Form, context: &Context) -> Option<Span> {
+        match self.has_cases {
+            true => self.bounds_by_cases(form, context, &mut { MAX_CASES }),
+            false => context.bounds_of_difference(form),
+        }
+    }
+
+    fn bounds_by_cases(&self, form: &Form, context: &Context, left: &mut u32) -> Option<Span> {
+        let span = context.bounds_of_difference(form)?;
+        // The last one first: operands are made of earlier atoms.
+        let Some((atom, factor)) = form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom)) else { return Some(span) };
+        let mut all: Option<Span> = None;
+        for operand in self.kind(*atom).forms() {
+            *left = left.saturating_sub(1);
+            let Some(case) = form.plus(-factor, &Form::atom(*atom)).and_then(|rest| rest.plus(*factor, operand)) else {
+                return Some(span);
+            };
+            if *left == 0 {
+                return Some(span);
+            }
+            let (low, high) = self.bounds_by_cases(&case, context, left)?;
+            all = Some(match (all, self.is_least(*atom, *factor)) {
+                (None, _) => (low, high),
+                (Some((least, most)), Some(true)) => (least.min(low), most.min(high)),
+                (Some((least, most)), Some(false)) => (least.max(low), most.max(high)),
+                (Some((least, most)), None) => (least.min(low), most.max(high)),
+            });
+        }
+        Some(all.map_or(span, |(low, high)| (low.max(span.0), high.min(span.1))))
+    }
+
+    /// Whether an atom is one of its operands.
+    fn is_case(&self, atom: Atom) -> bool {
+        matches!(self.kind(atom), Kind::Extremum(..) | Kind::Select(..))
+    }
+
+    /// Whether a multiple of an extremum is the smallest of the multiples of its operands, or the largest; `None` for a choice.
+    fn is_least(&self, atom: Atom, factor: i64) -> Option<bool> {
+        match self.kind(atom) {
+            Kind::Extremum(op, ..) => Some((*op == Binary::Min) == (factor > 0)),
+            _ => None,
+        }
+    }
+
+    /// A form that is an extremum of an operation, or its negative that of the other one, and a rest: the operands, each with
+    /// the rest, and the rest. `None` if it is no such form.
+    fn as_extremum(&self, op: Binary, form: &Form) -> Option<(Operands, Form)> {
+        form.terms.iter().rev().find_map(|&(atom, factor)| {
+            let Kind::Extremum(of, operands, _) = self.kind(atom) else { return None };
+            if factor.abs() != 1 || (*of == op) != (factor == 1) {
+                return None;
+            }
+            let rest = form.plus(-factor, &Form::atom(atom))?;
+            let operands = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
+            Some((operands, rest))
+        })
+    }
+
+    /// The minimum or maximum of some forms, at least one; `None` past `i64`, or where there are too many.
+    pub(crate) fn extremum(&mut self, op: Binary, operands: &[Form], context: &mut Context) -> Option<Form> {
+        let mut list = self.joined(op, operands, context)?;
+        self.share(op, &mut list, context)?;
+        self.cap(op, &mut list, context)?;
+        if let [only] = &list[..] {
+            return Some(only.clone());
+        }
+        // What all have in common.
+        let common: Terms = (list[0].terms.iter().copied())
+            .filter(|(atom, factor)| list.iter().all(|operand| operand.coefficient(*atom) == *factor))
+            .collect();
+        let common = Form { terms: common, constant: 0 };
+        for operand in &mut list {
+            *operand = operand.plus(-1, &common)?;
+        }
+        // A shift that leaves the fewest constants to be added, and a common factor.
+        let moving = || list.iter().filter(|operand| !operand.terms.is_empty());
+        let added = |shift: i64| moving().filter(|operand| operand.constant != shift).count() + usize::from(shift != 0);
+        let shifts = moving().map(|operand| operand.constant).chain([0]);
+        let shift = shifts.min_by_key(|shift| (added(*shift), *shift == 0, *shift))?;
+        let mut factor = moving().fold(0, |content, operand| gcd(content, operand.content().into())) as i64;
+        let mut differences = list.iter().map(|operand| i128::from(operand.constant) - i128::from(shift));
+        if differences.any(|difference| difference % i128::from(factor) != 0) {
+            factor = 1;
+        }
+        // One that only subtracts is the negative of the other extremum.
+        let mut op = op;
+        if moving().all(|operand| operand.terms.iter().all(|(_, factor)| *factor < 0)) {
+            (op, factor) = (opposite(op), -factor);
+        }
+        let shift = Form::constant(shift)?;
+        for operand in &mut list {
+            let shifted = operand.plus(-1, &shift)?;
+            *operand = shifted.divided(factor, shifted.constant / factor);
+        }
+        list.sort_by(|a, b| (a.terms.is_empty(), &a.terms, a.constant).cmp(&(b.terms.is_empty(), &b.terms, b.constant)));
+        let mut range: Option<Span> = None;
+        for operand in &list {
+            let (low, high) = self.bounds(operand, context)?;
+            range = Some(match (range, op) {
+                (None, _) => (low, high),
+                (Some((least, most)), Binary::Min) => (least.min(low), most.min(high)),
+                (Some((least, most)), _) => (least.max(low), most.max(high)),
+            });
+        }
+        let (low, high) = range?;
+        let range = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
+        self.has_cases = true;
+        let atom = self.atom(Kind::Extremum(op, list.into_vec(), range), context)?;
+        common.plus(1, &shift)?.plus(factor, &Form::atom(atom))
+    }
+
+    /// Operands without those that others make superfluous, extrema of the same operation taken apart.
+    fn joined(&self, op: Binary, operands: &[Form], context: &Context) -> Option<Operands> {
+        let mut open: Operands = operands.iter().rev().cloned().collect();
+        let mut list = Operands::new();
+        while let Some(operand) = open.pop() {
+            match self.as_extremum(op, &operand) {
+                Some((operands, rest)) if rest.terms.is_empty() => open.extend(operands.into_iter().rev()),
+                _ => self.join(op, &mut list, operand, context)?,
+            }
+        }
+        // An extremum in a sum is taken apart only where fewer operands are left than there were.
+        if let Some(at) = (0..list.len()).find(|at| self.as_extremum(op, &list[*at]).is_some()) {
+            let mut fewer: Operands = list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, f)| f.clone()).collect();
+            for operand in self.as_extremum(op, &list[at])?.0 {
+                self.join(op, &mut fewer, operand, context)?;
+            }
+            if fewer.len() <= list.len() {
+                return Some(fewer);
+            }
+        }
+        Some(list)
+    }
+
+    /// Adds an operand, unless another one is always as good; those that it makes superfluous go.
+    fn join(&self, op: Binary, list: &mut Operands, operand: Form, context: &Context) -> Option<()> {
+        let mut at = 0;
+        while at < list.len() {
+            if let Some((low, high)) = operand.plus(-1, &list[at]).and_then(|more| self.bounds(&more, context)) {
+                let (worse, better) = if op == Binary::Min { (low >= 0, high <= 0) } else { (high <= 0, low >= 0) };
+                if worse {
+                    return Some(());
+                }
+                if better {
+                    list.remove(at);
+                    continue;
+                }
+            }
+            at += 1;
+        }
+        list.push(operand);
+        (list.len() <= MAX_OPERANDS).then_some(())
+    }
+
+    /// Joins operands that are extrema of the other operation with an operand in common:
+    /// `min(max(a, b), max(a, c))` is `max(a, min(b, c))`.
+    fn share(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+        let mut one = 0;
+        while one < list.len() {
+            let Some((ours, _)) = self.as_extremum(opposite(op), &list[one]) else {
+                one += 1;
+                continue;
+            };
+            let found = (one + 1..list.len()).find_map(|other| {
+                let (theirs, _) = self.as_extremum(opposite(op), &list[other])?;
+                let (both, left): (Operands, Operands) = ours.iter().cloned().partition(|form| theirs.contains(form));
+                let right: Operands = theirs.into_iter().filter(|form| !both.contains(form)).collect();
+                (!both.is_empty() && !left.is_empty() && !right.is_empty()).then_some((other, both, left, right))
+            });
+            let Some((other, mut both, left, right)) = found else {
+                one += 1;
+                continue;
+            };
+            let (left, right) = (self.extremum(opposite(op), &left, context)?, self.extremum(opposite(op), &right, context)?);
+            both.push(self.extremum(op, &[left, right], context)?);
+            list[one] = self.extremum(opposite(op), &both, context)?;
+            list.remove(other);
+        }
+        Some(())
+    }
+
+    /// Makes each operand simpler where another one decides: coefficients that reach past a constant operand at the first step,
+    /// and operands of extrema within it that never matter.
+    fn cap(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+        for at in 0..list.len() {
+            for other in 0..list.len() {
+                if at == other {
+                    continue;
+                }
+                if let Some(constant) = list[other].as_constant()
+                    && let Some(capped) = saturated(op, &list[at], constant, context)
+                {
+                    list[at] = capped;
+                }
+                let Some((inner, _)) = self.as_extremum(opposite(op), &list[at]) else { continue };
+                let mut changed = false;
+                let mut kept = Operands::new();
+                for form in inner {
+                    let Some((parts, _)) = self.as_extremum(op, &form) else {
+                        kept.push(form);
+                        continue;
+                    };
+                    let matters = |part: &Form| {
+                        let difference = part.plus(-1, &list[other]).and_then(|more| self.bounds(&more, context));
+                        difference.is_none_or(|(low, high)| if op == Binary::Min { low < 0 } else { high > 0 })
+                    };
+                    let left: Operands = parts.iter().filter(|part| matters(part)).cloned().collect();
+                    if left.is_empty() || left.len() == parts.len() {
+                        kept.push(form);
+                    } else {
+                        changed = true;
+                        kept.push(self.extremum(op, &left, context)?);
+                    }
+                }
+                if changed {
+                    list[at] = self.extremum(opposite(op), &kept, context)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// A sum with an extremum or a choice in it, written the shorter way: what is added to it is added to its operands where
+    /// terms go away then, the minimum and the maximum of the same two forms are their sum, and two choices by one condition
+    /// are one.
+    pub(crate) fn folded(&mut self, form: Form, context: &mut Context) -> Option<Form> {
+        let mut form = form;
+        if !self.has_cases {
+            return Some(form);
+        }
+        loop {
+            let cases: SmallVec<[(Atom, i64); 4]> =
+                form.terms.iter().rev().copied().filter(|(atom, _)| self.is_case(*atom)).collect();
+            let size = self.size(&form);
+            let shorter = cases.iter().find_map(|(atom, factor)| {
+                let shorter = self.with_the_other(&form, *atom, *factor);
+                let shorter = shorter.or_else(|| self.added_within(&form, *atom, *factor, context));
+                shorter.filter(|shorter| self.size(shorter) < size)
+            });
+            match shorter {
+                Some(shorter) => form = shorter,
+                None => return Some(form),
+            }
+        }
+    }
+
+    /// A form with the sum of two forms in the place of their minimum and their maximum.
+    fn with_the_other(&self, form: &Form, atom: Atom, factor: i64) -> Option<Form> {
+        let Kind::Extremum(op, operands, _) = self.kind(atom) else { return None };
+        let [a, b] = &operands[..] else { return None };
+        let is_other = |other: &Atom| match self.kind(*other) {
+            Kind::Extremum(of, theirs, _) => of != op && theirs == operands,
+            _ => false,
+        };
+        let (other, theirs) = *form.terms.iter().find(|(other, _)| is_other(other))?;
+        let common = match (factor > 0) == (theirs > 0) {
+            true if factor.abs() < theirs.abs() => factor,
+            true => theirs,
+            false => return None,
+        };
+        let pair = Form::atom(atom).plus(1, &Form::atom(other))?;
+        form.plus(-common, &pair)?.plus(common, &a.plus(1, b)?)
+    }
+
+    /// A form as an extremum, or a choice, of sums; `None` where no term of the form goes away in any of them.
+    fn added_within(&mut self, form: &Form, atom: Atom, factor: i64, context: &mut Context) -> Option<Form> {
+        let rest = form.plus(-factor, &Form::atom(atom))?;
+        let goes = |operand: &Form| {
+            operand.terms.iter().any(|(atom, by)| by.checked_mul(factor).is_some_and(|by| rest.coefficient(*atom) == -by))
+        };
+        match self.kind(atom) {
+            Kind::Extremum(op, operands, _) => {
+                let moving = operands.iter().filter(|operand| !operand.terms.is_empty()).count();
+                if !(operands.iter().any(goes) || (rest.terms.is_empty() && moving > 1)) {
+                    return None;
+                }
+                let op = if factor > 0 { *op } else { opposite(*op) };
+                let sums = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
+                self.extremum(op, &sums, context)
+            }
+            Kind::Select(condition, a, b, _) => {
+                let condition = *condition;
+                let of_same = |(other, theirs): &(Atom, i64)| match self.kind(*other) {
+                    Kind::Select(by, c, d, _) if *by == condition && *other != atom => {
+                        Some((*other, *theirs, [c.clone(), d.clone()]))
+                    }
+                    _ => None,
+                };
+                let same = form.terms.iter().find_map(of_same);
+                let (kept, a, b) = match same {
+                    Some((other, theirs, [c, d])) => {
+                        let kept = rest.plus(-theirs, &Form::atom(other))?;
+                        (kept, c.times(theirs)?.plus(factor, a)?, d.times(theirs)?.plus(factor, b)?)
+                    }
+                    None if goes(a) || goes(b) => (Form::default(), rest.plus(factor, a)?, rest.plus(factor, b)?),
+                    None => return None,
+                };
+                kept.plus(1, &self.choice_of(condition, a, b, context)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// One form or another, by a condition.
+    pub(crate) fn choice_of(&mut self, condition: Atom, a: Form, b: Form, context: &mut Context) -> Option<Form> {
+        if a == b {
+            return Some(a);
+        }
+        // Terms and a constant that both have are added outside.
+        let common: Terms = (a.terms.iter().copied()).filter(|(atom, by)| b.coefficient(*atom) == *by).collect();
+        let constant = if a.constant == b.constant { a.constant } else { 0 };
+        let common = Form { terms: common, constant };
+        let (a, b) = (a.plus(-1, &common)?, b.plus(-1, &common)?);
+        if let Some(op) = self.as_comparison(condition, &a, &b) {
+            return common.plus(1, &self.extremum(op, &[a, b], context)?);
+        }
+        let ([low, high], [least, most]) = (self.span(&a, context)?, self.span(&b, context)?);
+        self.has_cases = true;
+        let kind = Kind::Select(condition, a, b, (low.min(least), high.max(most)));
+        common.plus(1, &Form::atom(self.atom(kind, context)?))
+    }
+
+    fn span(&self, form: &Form, context: &Context) -> Option<[i64; 2]> {
+        let (low, high) = self.bounds(form, context)?;
+        Some([i64::try_from(low).ok()?, i64::try_from(high).ok()?])
+    }
+
+    /// Whether a choice is the smaller or the larger of both, because the condition compares them:
+    /// `a if a <= b else b` is `min(a, b)`.
+    ///
+    /// Where `b - a = factor * form + constant` with a positive factor, the condition `form >= low` chooses `a` where `b - a` is at
+    /// least 0, and `b` where it is at most 0, if `factor * low + constant >= 0` and `factor * (low - 1) + constant <= 0`.
+    fn as_comparison(&self, condition: Atom, a: &Form, b: &Form) -> Option<Binary> {
+        let Kind::Test(Condition { form, low, high }) = self.kind(condition) else { return None };
+        let difference = b.plus(-1, a)?;
+        let (first, unit) = *form.terms.first()?;
+        let factor = difference.coefficient(first) / unit;
+        let constant = difference.plus(factor.checked_neg()?, form)?.as_constant()?;
+        let at = |value: i128| Some(i128::from(factor).checked_mul(value)? + i128::from(constant));
+        // The differences next to the bound, where the condition holds and where it does not.
+        let (holds, fails) = match (low, high) {
+            (Some(low), None) => (at(*low)?, at(low - 1)?),
+            (None, Some(high)) => (at(*high)?, at(high + 1)?),
+            _ => return None,
+        };
+        // Whether it grows with the form where the condition holds.
+        let grows = (factor > 0) == low.is_some();
+        match grows {
+            true if holds >= 0 && fails <= 0 => Some(Binary::Min),
+            false if holds <= 0 && fails >= 0 => Some(Binary::Max),
+            _ => None,
+        }
+    }
+
+    /// About how many operations a form takes, those of extrema and choices in it included.
+    fn size(&self, form: &Form) -> usize {
+        let summands = form.terms.len() + usize::from(form.constant != 0);
+        let products = form.terms.iter().filter(|(_, factor)| factor.abs() != 1).count();
+        let negated = form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
+        let inner = form.terms.iter().map(|(atom, _)| match self.kind(*atom) {
+            Kind::Extremum(_, operands, _) => {
+                operands.len() - 1 + operands.iter().map(|operand| self.size(operand)).sum::<usize>()
+            }
+            Kind::Select(_, a, b, _) => 1 + self.size(a) + self.size(b),
+            Kind::Variable(..) => 0,
+            _ => 1,
+        });
+        summands.saturating_sub(1) + products + usize::from(negated) + inner.sum::<usize>()
+    }
+
+    /// `floor(form / divisor)` as an extremum of quotients, where that leaves at most one division: rounding down keeps the
+    /// order of numbers, so that the quotient of the smaller one is the smaller quotient.
+    pub(crate) fn quotient_within(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+        if !self.has_cases {
+            return None;
+        }
+        let mut cases = form.terms.iter().filter(|(atom, _)| self.is_case(*atom));
+        let (&(atom, factor), None) = (cases.next()?, cases.next()) else { return None };
+        let Kind::Extremum(op, operands, _) = self.kind(atom) else { return None };
+        let op = if factor > 0 { *op } else { opposite(*op) };
+        let rest = form.plus(-factor, &Form::atom(atom))?;
+        let sums = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
+        let divides = |sum: &&Form| {
+            let common = gcd(sum.content().into(), divisor.into()) as i64;
+            common != divisor && context.affine_quotient(sum, divisor).is_none()
+        };
+        if sums.iter().filter(divides).count() > 1 {
+            return None;
+        }
+        let quotients = sums.iter().map(|sum| self.quotient(sum, divisor, context)).collect::<Option<Operands>>()?;
+        self.extremum(op, &quotients, context)
+    }
+
+    /// A test of a form with an extremum or a choice in it, where it is decided for all operands but one.
+    pub(crate) fn decided(&self, condition: &Condition, context: &Context) -> Option<Decided> {
+        if !self.has_cases {
+            return None;
+        }
+        let Condition { form, low, high } = condition;
+        let (atom, factor) = *form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom))?;
+        let rest = form.plus(-factor, &Form::atom(atom))?;
+        let tests = self.kind(atom).forms().map(|operand| {
+            let form = rest.plus(factor, operand)?;
+            let test = Condition { form, low: *low, high: *high };
+            Some((test.truth(self.bounds(&test.form, context)), test))
+        });
+        let mut tests = tests.collect::<Option<Vec<_>>>()?;
+        let Some(is_least) = self.is_least(atom, factor) else {
+            let Kind::Select(by, ..) = self.kind(atom) else { return None };
+            return match (tests[0].0, tests[1].0) {
+                (Truth::Always, Truth::Never) => Some(Decided::As(*by)),
+                (Truth::Never, Truth::Always) => Some(Decided::Unlike(*by)),
+                _ => None,
+            };
+        };
+        // The smallest is at least a number where all are, and at most that where one is.
+        let all = match (low, high) {
+            (Some(_), None) => is_least,
+            (None, Some(_)) => !is_least,
+            _ => return None,
+        };
+        let (ends, goes) = if all { (Truth::Never, Truth::Always) } else { (Truth::Always, Truth::Never) };
+        if tests.iter().any(|(truth, _)| *truth == ends) {
+            return Some(Decided::Known(!all));
+        }
+        tests.retain(|(truth, _)| *truth != goes);
+        match tests.len() {
+            0 => Some(Decided::Known(all)),
+            1 => tests.pop().map(|(_, test)| Decided::Test(test)),
+            _ => None,
+        }
+    }
+}
+
+/// What a test of a form with an extremum or a choice comes to.
+pub(crate) enum Decided {
+    Known(bool),
+    Test(Condition),
+    /// The condition of the choice.
+    As(Atom),
+    /// Its opposite.
+    Unlike(Atom),
+}
+
+/// A form with the same minimum, or maximum, with a constant: no coefficient is larger than what is missing to the constant. If
+/// one is, its atom reaches the constant with its first step, and so it does with a smaller coefficient
+/// ([`Context::saturated`]). `None` where nothing changes.
+fn saturated(op: Binary, form: &Form, constant: i64, context: &Context) -> Option<Form> {
+    let sign = if op == Binary::Min { 1 } else { -1 };
+    let ends = form.terms.iter().map(|(atom, factor)| {
+        let (low, high) = context.range(*atom);
+        (*atom, i128::from(sign * factor), if sign * factor > 0 { low } else { high })
+    });
+    // The least of sign * form.
+    let mut least = i128::from(sign) * i128::from(form.constant);
+    for (_, factor, end) in ends.clone() {
+        least = least.checked_add(factor.checked_mul(end)?)?;
+    }
+    let missing = (i128::from(sign) * i128::from(constant)).checked_sub(least).filter(|missing| *missing > 0)?;
+    let mut capped = Form::constant(least)?;
+    let mut changed = false;
+    for (atom, factor, end) in ends {
+        let kept = factor.clamp(-missing, missing);
+        changed |= kept != factor;
+        let term = Form { terms: Terms::from_slice(&[(atom, i64::try_from(kept).ok()?)]), constant: 0 };
+        capped = capped.plus(1, &term)?.plus(1, &Form::constant(kept.checked_mul(end)?.checked_neg()?)?)?;
+    }
+    changed.then(|| capped.times(sign)).flatten()
+}
