@@ -143,6 +143,17 @@ impl Algebra {
     /// nested floors, partial quotients), and what is left becomes one atom. Each step makes the divisor smaller or the
     /// form less nested, so the loop ends.
     pub(crate) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+        self.quotient_within(form, divisor, 1, context)
+    }
+
+    /// The same, where the quotient of an extremum is written as the extremum of quotients if at most so many of them divide.
+    pub(crate) fn quotient_within(
+        &mut self,
+        form: &Form,
+        divisor: i64,
+        most: usize,
+        context: &mut Context,
+    ) -> Option<Form> {
         // floor(m / -d) is floor(-m / d).
         let (mut form, mut divisor) = match divisor < 0 {
             true => (form.times(-1)?, divisor.checked_neg()?),
@@ -178,7 +189,7 @@ impl Algebra {
                 None => break,
             }
         }
-        if let Some(extremum) = self.quotient_within(&form, divisor, context) {
+        if let Some(extremum) = self.quotient_of_operands(&form, divisor, most, context) {
             return Some(extremum);
         }
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
@@ -198,6 +209,12 @@ impl Algebra {
         for &(atom, _) in form.terms.clone().iter() {
             let Some((whole, divisor)) = self.as_quotient(atom) else { continue };
             let (whole, divisor) = (whole.clone(), divisor);
+            // A digit `k * floor(m / e) - k * r * floor(m / (e * r))` is `k * (floor(m / e) mod r)`.
+            if let Some(digit) = self.digit(&form, atom, &whole, divisor, context)? {
+                form = digit;
+                self.has_remainders = true;
+                continue;
+            }
             // The factor k that makes the first term of the numerator go away. Other terms need not cancel: whether
             // enough of them do is what the number of terms that are left says.
             let Some(&(first, unit)) = whole.terms.first() else { continue };
@@ -215,6 +232,29 @@ impl Algebra {
             }
         }
         Some(form)
+    }
+
+    /// A form with the remainder of a quotient in the place of two quotients of one numerator, of which one is this atom and
+    /// the other has a divisor that divides its divisor; `None` within where there is no such pair.
+    fn digit(
+        &mut self,
+        form: &Form,
+        atom: Atom,
+        whole: &Form,
+        divisor: i64,
+        context: &mut Context,
+    ) -> Option<Option<Form>> {
+        let coefficient = form.coefficient(atom);
+        let found = form.terms.iter().find_map(|&(finer, factor)| {
+            let (numerator, by) = self.as_quotient(finer)?;
+            let ratio = divisor / by;
+            let fits = finer != atom && divisor % by == 0 && ratio > 1 && numerator == whole;
+            (fits && factor.checked_mul(ratio)?.checked_neg()? == coefficient).then_some((finer, factor, ratio))
+        });
+        let Some((finer, factor, ratio)) = found else { return Some(None) };
+        let digit = self.atom(Kind::Remainder(Form::atom(finer), ratio), context)?;
+        let rest = form.plus(-factor, &Form::atom(finer))?.plus(-coefficient, &Form::atom(atom))?;
+        Some(Some(rest.plus(factor, &Form::atom(digit))?))
     }
 
     /// The numerator and divisor of one floor in place of two: `floor((floor(m / e) + rest) / d)` is

@@ -5,6 +5,7 @@
 
 use shapetracker_base::int::{div_ceil, div_floor};
 
+use crate::context::Span;
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, hash_of};
 use crate::places::{Places, make_room};
@@ -32,10 +33,10 @@ pub(crate) enum Kind {
     Remainder(Form, i64),
     /// An operation that is not linear, such as a product of variables, and the range of its values.
     Operation(Binary, Form, Form, (i64, i64)),
-    /// The smallest or the largest of at least two forms ([`Binary::Min`], [`Binary::Max`]), and the range of its values.
-    Extremum(Binary, Vec<Form>, (i64, i64)),
-    /// One form or another, by a condition, and the range of both.
-    Select(Atom, Form, Form, (i64, i64)),
+    /// The smallest or the largest of at least two forms ([`Binary::Min`], [`Binary::Max`]).
+    Extremum(Binary, Vec<Form>),
+    /// One form or another, by a condition.
+    Select(Atom, Form, Form),
     /// The condition that a form lies between bounds. This and what follows are conditions, which are no terms of forms.
     Test(Condition),
     /// The comparison of two forms whose difference leaves `i64`, so that it cannot be a [`Kind::Test`].
@@ -142,11 +143,20 @@ impl Kind {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
                 ([Some(form), None], &[])
             }
-            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
-            Kind::Extremum(_, forms, _) => ([None, None], forms),
+            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b) | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
+            Kind::Extremum(_, forms) => ([None, None], forms),
             _ => ([None, None], &[]),
         };
         pair.into_iter().flatten().chain(list)
+    }
+
+    /// The interval of an extremum or of a choice, by those of two of the forms that it is made of.
+    pub(crate) fn joined(&self, (low, high): Span, (least, most): Span) -> Span {
+        match self {
+            Kind::Extremum(Binary::Min, _) => (low.min(least), high.min(most)),
+            Kind::Extremum(..) => (low.max(least), high.max(most)),
+            _ => (low.min(least), high.max(most)),
+        }
     }
 
     /// The conditions that an atom is made of.

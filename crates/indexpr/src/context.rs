@@ -131,8 +131,12 @@ impl Context {
         match kind {
             Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
             Kind::Variable(_, low, high) => self.ranges.push(((*low).into(), (*high).into())),
-            Kind::Operation(.., (low, high)) | Kind::Extremum(.., (low, high)) | Kind::Select(.., (low, high)) => {
-                self.ranges.push(((*low).into(), (*high).into()));
+            Kind::Operation(.., (low, high)) => self.ranges.push(((*low).into(), (*high).into())),
+            Kind::Extremum(..) | Kind::Select(..) => {
+                let spans = kind.forms().map(|form| self.bounds(form));
+                let (low, high) = spans.reduce(|all, one| Some(kind.joined(all?, one?))).flatten()?;
+                let (Ok(_), Ok(_)) = (i64::try_from(low), i64::try_from(high)) else { return None };
+                self.ranges.push((low, high));
             }
             Kind::Quotient(form, divisor) => {
                 let by = i128::from(*divisor);
@@ -287,6 +291,31 @@ impl Context {
         Some((low.max(least), high.min(most)))
     }
 
+    /// A condition of one lower bound without the quotients of its form, and weaker: see [`Context::bounds_of_difference`].
+    /// `None` where there are none, or it leaves `i64`.
+    pub(crate) fn eliminated(&self, condition: &Condition) -> Option<Condition> {
+        let (mut form, mut low, mut high) = (condition.form.clone(), condition.low, condition.high);
+        let mut changed = false;
+        for _ in 0..8 {
+            let found = form.terms.iter().rev().find_map(|(atom, factor)| {
+                let known = self.digits_of(*atom).iter().find(|known| known.form.terms.len() > 1)?;
+                Some((*atom, *factor, known))
+            });
+            let Some((atom, coefficient, Known { form: known, values, .. })) = found else { break };
+            let (by, factor) = eliminating(coefficient, known.coefficient(atom));
+            form = form.times(by)?.plus(factor, known)?;
+            // What was `by * form` is the new form less `factor * known`.
+            let (least, most) = add((0, 0), factor, *values)?;
+            let scaled = |bound: Option<i128>, end: i128| match bound {
+                Some(bound) => Some(Some(bound.checked_mul(by.into())?.checked_add(end)?)),
+                None => Some(None),
+            };
+            (low, high) = (scaled(low, least)?, scaled(high, most)?);
+            changed = true;
+        }
+        changed.then_some(Condition { form, low, high })
+    }
+
     /// The bounds of a form by those of its atoms, narrowed by eliminating up to so many quotients (a work limit). One that
     /// leaves `i64` when it is eliminated stays.
     fn bounds_by_elimination(&self, form: &Form, most: u32) -> Option<Span> {
@@ -295,15 +324,18 @@ impl Context {
             let left = most.checked_sub(1)?;
             let (atom, coefficient, Known { form: known, values, .. }) =
                 form.terms.iter().rev().find_map(|(atom, coefficient)| {
-                    let moves_with = |known: &&Known| {
-                        known.form.terms.iter().any(|(other, _)| other != atom && form.coefficient(*other) != 0)
+                    // An atom of the numerator may be in the form, or in the numerator of another quotient in it.
+                    let is_in = |part: &Atom| {
+                        let within = |(other, _): &(Atom, i64)| {
+                            self.digits_of(*other).iter().any(|known| known.form.coefficient(*part) != 0)
+                        };
+                        form.coefficient(*part) != 0 || form.terms.iter().any(|term| term.0 != *atom && within(term))
                     };
+                    let moves_with = |known: &&Known| known.form.terms.iter().any(|(part, _)| part != atom && is_in(part));
                     let known = self.digits_of(*atom).iter().find(moves_with)?;
                     Some((*atom, *coefficient, known))
                 })?;
-            let unit = known.coefficient(atom);
-            let common = gcd(coefficient.into(), unit.into()) as i64;
-            let (by, factor) = (unit.abs() / common, coefficient / common * -unit.signum());
+            let (by, factor) = eliminating(coefficient, known.coefficient(atom));
             let without = form.times(by)?.plus(factor, known)?;
             let (low, high) = add(self.bounds_by_elimination(&without, left)?, -factor, *values)?;
             Some((div_ceil(low, by.into()), div_floor(high, by.into())))
@@ -607,6 +639,12 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
     let shift = shift.checked_mul(wide)?;
     unwrapped.constant = i64::try_from(i128::from(unwrapped.constant) + shift).ok()?;
     (span.1 + shift < i128::from(begin) + wide).then_some(unwrapped)
+}
+
+/// Two factors, the first positive, by which a coefficient and another one are multiplied so that their sum is 0.
+fn eliminating(coefficient: i64, unit: i64) -> (i64, i64) {
+    let common = gcd(coefficient.into(), unit.into()) as i64;
+    (unit.abs() / common, coefficient / common * -unit.signum())
 }
 
 /// `span + factor * values`, in interval arithmetic; `None` past [`WIDE`].

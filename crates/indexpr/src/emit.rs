@@ -444,7 +444,7 @@ impl<'a> Emitter<'a> {
                 let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                 graph.binary(op, a, b)?
             }
-            Kind::Extremum(op, ref operands, _) => {
+            Kind::Extremum(op, ref operands) => {
                 let mut node = self.of_sum(graph, sums)?;
                 for place in 1..operands.len() {
                     let operand = self.of_sum(graph, sums + place)?;

@@ -17,6 +17,9 @@ use shapetracker_base::int::gcd;
 /// The operands of an extremum.
 type Operands = SmallVec<[Form; 4]>;
 
+/// Conditions that hold together.
+type Conditions = SmallVec<[Condition; 4]>;
+
 /// A work limit: an extremum of more operands than this is taken as it is. All pairs are compared.
 const MAX_OPERANDS: usize = 8;
 
@@ -76,12 +79,12 @@ impl Algebra {
         }
     }
 
-    /// A form that is an extremum of an operation, or its negative that of the other one, and a rest: the operands, each with
-    /// the rest, and the rest. `None` if it is no such form.
+    /// A form that is a multiple of an extremum of an operation, or a negative multiple of the other one, and a rest: the
+    /// operands, each multiplied and with the rest, and the rest. `None` if it is no such form.
     fn as_extremum(&self, op: Binary, form: &Form) -> Option<(Operands, Form)> {
         form.terms.iter().rev().find_map(|&(atom, factor)| {
-            let Kind::Extremum(of, operands, _) = self.kind(atom) else { return None };
-            if factor.abs() != 1 || (*of == op) != (factor == 1) {
+            let Kind::Extremum(of, operands) = self.kind(atom) else { return None };
+            if (*of == op) != (factor > 0) {
                 return None;
             }
             let rest = form.plus(-factor, &Form::atom(atom))?;
@@ -95,17 +98,28 @@ impl Algebra {
         let mut list = self.joined(op, operands, context)?;
         self.share(op, &mut list, context)?;
         self.cap(op, &mut list, context)?;
+        self.keep_what_decides(op, &mut list, context)?;
         if let [only] = &list[..] {
             return Some(only.clone());
         }
-        // What all have in common.
-        let common: Terms = (list[0].terms.iter().copied())
-            .filter(|(atom, factor)| list.iter().all(|operand| operand.coefficient(*atom) == *factor))
-            .collect();
-        let common = Form { terms: common, constant: 0 };
-        for operand in &mut list {
-            *operand = operand.plus(-1, &common)?;
-        }
+        // What all have in common: terms, and parts of terms where that is shorter.
+        let common = |part: &dyn Fn(Atom) -> Option<i64>| {
+            let terms = list[0].terms.iter().filter_map(|(atom, _)| Some((*atom, part(*atom)?)));
+            Form { terms: terms.collect(), constant: 0 }
+        };
+        let factors = |atom: Atom| list.iter().map(move |operand| operand.coefficient(atom));
+        let whole = common(&|atom| factors(atom).all(|factor| factor == list[0].coefficient(atom)).then(|| list[0].coefficient(atom)));
+        let least = common(&|atom| {
+            let least = factors(atom).min_by_key(|factor| factor.unsigned_abs())?;
+            (least != 0 && factors(atom).all(|factor| (factor > 0) == (least > 0))).then_some(least)
+        });
+        let without = |common: &Form| list.iter().map(|operand| operand.plus(-1, common)).collect::<Option<Operands>>();
+        let size = |common: &Form, list: &Operands| {
+            self.size(common) + usize::from(!common.terms.is_empty()) + list.iter().map(|form| self.size(form)).sum::<usize>()
+        };
+        let (shorter, left) = (without(&whole)?, without(&least)?);
+        let (common, mut list) =
+            if size(&least, &left) < size(&whole, &shorter) { (least, left) } else { (whole, shorter) };
         // A shift that leaves the fewest constants to be added, and a common factor.
         let moving = || list.iter().filter(|operand| !operand.terms.is_empty());
         let added = |shift: i64| moving().filter(|operand| operand.constant != shift).count() + usize::from(shift != 0);
@@ -127,19 +141,8 @@ impl Algebra {
             *operand = shifted.divided(factor, shifted.constant / factor);
         }
         list.sort_by(|a, b| (a.terms.is_empty(), &a.terms, a.constant).cmp(&(b.terms.is_empty(), &b.terms, b.constant)));
-        let mut range: Option<Span> = None;
-        for operand in &list {
-            let (low, high) = self.bounds(operand, context)?;
-            range = Some(match (range, op) {
-                (None, _) => (low, high),
-                (Some((least, most)), Binary::Min) => (least.min(low), most.min(high)),
-                (Some((least, most)), _) => (least.max(low), most.max(high)),
-            });
-        }
-        let (low, high) = range?;
-        let range = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
         self.has_cases = true;
-        let atom = self.atom(Kind::Extremum(op, list.into_vec(), range), context)?;
+        let atom = self.atom(Kind::Extremum(op, list.into_vec()), context)?;
         common.plus(1, &shift)?.plus(factor, &Form::atom(atom))
     }
 
@@ -254,6 +257,68 @@ impl Algebra {
         Some(())
     }
 
+    /// Looks at each operand where it decides, which is where all others are beaten: if it nowhere is, it goes, and if it has
+    /// fewer atoms there it may be what it is there. Most of what is compared is linear, and the conditions narrow the
+    /// ranges of single atoms.
+    fn keep_what_decides(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+        let mut at = 0;
+        while at < list.len() && list.len() > 1 {
+            let beats = |form: &Form, other: &Form, by: i128| {
+                let form = if op == Binary::Min { other.plus(-1, form)? } else { form.plus(-1, other)? };
+                Some(Condition { form, low: Some(by), high: None })
+            };
+            let others = || list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, form)| form);
+            let decides = others().map(|other| beats(&list[at], other, 1)).collect::<Option<Conditions>>()?;
+            let Ok(there) = self.context_of(&decides, &list[at], context) else {
+                list.remove(at);
+                continue;
+            };
+            if let Some(form) = there.with_known_values(&list[at])
+                && form.terms.len() < list[at].terms.len()
+            {
+                // Where another one decides, the new form must not beat them all.
+                let is_no_better = |other: &Form| {
+                    let mut conditions: Conditions = others().map(|other| beats(&form, other, 1)).collect::<Option<_>>()?;
+                    conditions.push(beats(other, &list[at], 0)?);
+                    self.context_of(&conditions, &form, context).is_err().then_some(())
+                };
+                if others().all(|other| is_no_better(other).is_some()) {
+                    list[at] = form;
+                }
+            }
+            at += 1;
+        }
+        Some(())
+    }
+
+    /// What is known where conditions hold; an error where they are shown never to hold together.
+    fn context_of(&self, conditions: &Conditions, form: &Form, context: &Context) -> Result<Context, Contradiction> {
+        let mut all = Conditions::new();
+        for condition in conditions {
+            let condition = condition.clone().normal();
+            let plain = self.without_quotient(condition.clone(), context).normal();
+            all.extend(context.eliminated(&condition).map(Condition::normal));
+            if plain != condition {
+                all.push(plain);
+            }
+            all.push(condition);
+        }
+        // Some contradict each other in their sum.
+        for (at, one) in conditions.iter().enumerate() {
+            for other in &conditions[..at] {
+                if let Some(form) = one.form.plus(1, &other.form) {
+                    let sum = Condition { form, low: one.low.zip(other.low).map(|(a, b)| a + b), high: None };
+                    if sum.truth(context.bounds_of_difference(&sum.form)) == Truth::Never {
+                        return Err(Contradiction);
+                    }
+                }
+            }
+        }
+        let there = Context::of(self, all.iter(), [form]);
+        let never = |condition: &Condition| condition.truth(there.bounds_of_difference(&condition.form)) == Truth::Never;
+        if all.iter().any(never) { Err(Contradiction) } else { Ok(there) }
+    }
+
     /// A sum with an extremum or a choice in it, written the shorter way: what is added to it is added to its operands where
     /// terms go away then, the minimum and the maximum of the same two forms are their sum, and two choices by one condition
     /// are one.
@@ -280,10 +345,10 @@ impl Algebra {
 
     /// A form with the sum of two forms in the place of their minimum and their maximum.
     fn with_the_other(&self, form: &Form, atom: Atom, factor: i64) -> Option<Form> {
-        let Kind::Extremum(op, operands, _) = self.kind(atom) else { return None };
+        let Kind::Extremum(op, operands) = self.kind(atom) else { return None };
         let [a, b] = &operands[..] else { return None };
         let is_other = |other: &Atom| match self.kind(*other) {
-            Kind::Extremum(of, theirs, _) => of != op && theirs == operands,
+            Kind::Extremum(of, theirs) => of != op && theirs == operands,
             _ => false,
         };
         let (other, theirs) = *form.terms.iter().find(|(other, _)| is_other(other))?;
@@ -303,7 +368,7 @@ impl Algebra {
             operand.terms.iter().any(|(atom, by)| by.checked_mul(factor).is_some_and(|by| rest.coefficient(*atom) == -by))
         };
         match self.kind(atom) {
-            Kind::Extremum(op, operands, _) => {
+            Kind::Extremum(op, operands) => {
                 let moving = operands.iter().filter(|operand| !operand.terms.is_empty()).count();
                 if !(operands.iter().any(goes) || (rest.terms.is_empty() && moving > 1)) {
                     return None;
@@ -312,10 +377,10 @@ impl Algebra {
                 let sums = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
                 self.extremum(op, &sums, context)
             }
-            Kind::Select(condition, a, b, _) => {
+            Kind::Select(condition, a, b) => {
                 let condition = *condition;
                 let of_same = |(other, theirs): &(Atom, i64)| match self.kind(*other) {
-                    Kind::Select(by, c, d, _) if *by == condition && *other != atom => {
+                    Kind::Select(by, c, d) if *by == condition && *other != atom => {
                         Some((*other, *theirs, [c.clone(), d.clone()]))
                     }
                     _ => None,
@@ -348,15 +413,8 @@ impl Algebra {
         if let Some(op) = self.as_comparison(condition, &a, &b) {
             return common.plus(1, &self.extremum(op, &[a, b], context)?);
         }
-        let ([low, high], [least, most]) = (self.span(&a, context)?, self.span(&b, context)?);
         self.has_cases = true;
-        let kind = Kind::Select(condition, a, b, (low.min(least), high.max(most)));
-        common.plus(1, &Form::atom(self.atom(kind, context)?))
-    }
-
-    fn span(&self, form: &Form, context: &Context) -> Option<[i64; 2]> {
-        let (low, high) = self.bounds(form, context)?;
-        Some([i64::try_from(low).ok()?, i64::try_from(high).ok()?])
+        common.plus(1, &Form::atom(self.atom(Kind::Select(condition, a, b), context)?))
     }
 
     /// Whether a choice is the smaller or the larger of both, because the condition compares them:
@@ -392,25 +450,31 @@ impl Algebra {
         let products = form.terms.iter().filter(|(_, factor)| factor.abs() != 1).count();
         let negated = form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
         let inner = form.terms.iter().map(|(atom, _)| match self.kind(*atom) {
-            Kind::Extremum(_, operands, _) => {
+            Kind::Extremum(_, operands) => {
                 operands.len() - 1 + operands.iter().map(|operand| self.size(operand)).sum::<usize>()
             }
-            Kind::Select(_, a, b, _) => 1 + self.size(a) + self.size(b),
+            Kind::Select(_, a, b) => 1 + self.size(a) + self.size(b),
             Kind::Variable(..) => 0,
             _ => 1,
         });
         summands.saturating_sub(1) + products + usize::from(negated) + inner.sum::<usize>()
     }
 
-    /// `floor(form / divisor)` as an extremum of quotients, where that leaves at most one division: rounding down keeps the
+    /// `floor(form / divisor)` as an extremum of quotients, where that leaves at most so many divisions: rounding down keeps the
     /// order of numbers, so that the quotient of the smaller one is the smaller quotient.
-    pub(crate) fn quotient_within(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+    pub(crate) fn quotient_of_operands(
+        &mut self,
+        form: &Form,
+        divisor: i64,
+        most: usize,
+        context: &mut Context,
+    ) -> Option<Form> {
         if !self.has_cases {
             return None;
         }
         let mut cases = form.terms.iter().filter(|(atom, _)| self.is_case(*atom));
         let (&(atom, factor), None) = (cases.next()?, cases.next()) else { return None };
-        let Kind::Extremum(op, operands, _) = self.kind(atom) else { return None };
+        let Kind::Extremum(op, operands) = self.kind(atom) else { return None };
         let op = if factor > 0 { *op } else { opposite(*op) };
         let rest = form.plus(-factor, &Form::atom(atom))?;
         let sums = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
@@ -418,10 +482,10 @@ impl Algebra {
             let common = gcd(sum.content().into(), divisor.into()) as i64;
             common != divisor && context.affine_quotient(sum, divisor).is_none()
         };
-        if sums.iter().filter(divides).count() > 1 {
+        if sums.iter().filter(divides).count() > most {
             return None;
         }
-        let quotients = sums.iter().map(|sum| self.quotient(sum, divisor, context)).collect::<Option<Operands>>()?;
+        let quotients = sums.iter().map(|sum| self.quotient_within(sum, divisor, most, context)).collect::<Option<Operands>>()?;
         self.extremum(op, &quotients, context)
     }
 
@@ -465,6 +529,9 @@ impl Algebra {
         }
     }
 }
+
+/// Says that conditions never hold together.
+struct Contradiction;
 
 /// What a test of a form with an extremum or a choice comes to.
 pub(crate) enum Decided {

@@ -350,9 +350,13 @@ impl Reader {
                     (Binary::Sub, ..) => self.algebra.folded(a.plus(-1, &b)?, &mut self.context),
                     (Binary::Mul, _, Some(factor)) => a.times(factor),
                     (Binary::Mul, Some(factor), _) => b.times(factor),
-                    (Binary::Div, _, Some(divisor)) => self.algebra.quotient(&a, divisor, &mut self.context),
-                    (Binary::Mod, _, Some(divisor)) => {
+                    (Binary::Div, _, Some(divisor)) => {
                         let quotient = self.algebra.quotient(&a, divisor, &mut self.context)?;
+                        self.algebra.with_remainders(quotient, &mut self.context)
+                    }
+                    (Binary::Mod, _, Some(divisor)) => {
+                        // Beside its numerator an extremum of quotients is no remainder.
+                        let quotient = self.algebra.quotient_within(&a, divisor, 0, &mut self.context)?;
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
                         self.algebra.with_remainders(form, &mut self.context)
                     }
@@ -399,7 +403,7 @@ impl Reader {
                     condition = opposite;
                     std::mem::swap(&mut a, &mut b);
                 }
-                Kind::Select(condition, a, b, range)
+                Kind::Select(condition, a, b)
             }
             _ => return None,
         };

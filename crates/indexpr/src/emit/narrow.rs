@@ -138,8 +138,10 @@ impl Emitter<'_> {
                     let (low, high) = range(form, &ranges);
                     (div_floor(low, divisor.into()), div_floor(high, divisor.into()))
                 }
-                Kind::Operation(.., (low, high)) | Kind::Extremum(.., (low, high)) | Kind::Select(.., (low, high)) => {
-                    (low.into(), high.into())
+                Kind::Operation(.., (low, high)) => (low.into(), high.into()),
+                Kind::Extremum(..) | Kind::Select(..) => {
+                    let spans = kind.forms().map(|form| range(form, &ranges));
+                    spans.reduce(|all, one| kind.joined(all, one)).unwrap_or_default()
                 }
                 _ => (0, 1),
             });
