@@ -135,6 +135,12 @@ impl Form {
         Form { terms: self.terms.iter().map(|(atom, coefficient)| (*atom, coefficient / divisor)).collect(), constant }
     }
 
+    /// The same form without an atom.
+    pub(crate) fn without(&self, atom: Atom) -> Form {
+        let terms = self.terms.iter().copied().filter(|(other, _)| *other != atom).collect();
+        Form { terms, constant: self.constant }
+    }
+
     /// The same form with 0 for its constant.
     pub(crate) fn without_constant(&self) -> Form {
         Form { terms: Terms::from_slice(&self.terms), constant: 0 }

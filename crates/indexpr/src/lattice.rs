@@ -99,6 +99,8 @@ impl Algebra {
         self.share(op, &mut list, context)?;
         self.cap(op, &mut list, context)?;
         self.keep_what_decides(op, &mut list, context)?;
+        self.divide_once(op, &mut list, context)?;
+        self.choose_once(op, &mut list, context)?;
         if let [only] = &list[..] {
             return Some(only.clone());
         }
@@ -255,6 +257,91 @@ impl Algebra {
             }
         }
         Some(())
+    }
+
+    /// Divides the extremum of the numerators where several operands are quotients by one number: rounding down keeps the order
+    /// of numbers.
+    fn divide_once(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+        let quotient = |algebra: &Algebra, form: &Form| {
+            let [(atom, 1)] = form.terms[..] else { return None };
+            let (whole, divisor) = algebra.as_quotient(atom)?;
+            // A constant beside the quotient is a multiple of the divisor in its numerator.
+            let more = Form::constant(form.constant.checked_mul(divisor)?)?;
+            Some((whole.plus(1, &more)?, divisor))
+        };
+        for at in 0..list.len() {
+            let Some((_, divisor)) = quotient(self, &list[at]) else { continue };
+            let (mut wholes, mut others) = (Operands::new(), Operands::new());
+            for form in list.iter() {
+                match quotient(self, form) {
+                    Some((whole, by)) if by == divisor => wholes.push(whole),
+                    _ => others.push(form.clone()),
+                }
+            }
+            if wholes.len() > 1 {
+                let whole = self.extremum(op, &wholes, context)?;
+                others.push(self.quotient_within(&whole, divisor, 0, context)?);
+                *list = others;
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// The extremum of two choices by one condition is one choice.
+    fn choose_once(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+        let choice = |algebra: &Algebra, form: &Form| {
+            let [(atom, factor)] = form.terms[..] else { return None };
+            let Kind::Select(condition, a, b) = algebra.kind(atom) else { return None };
+            let constant = form.without(atom);
+            Some((*condition, constant.plus(factor, a)?, constant.plus(factor, b)?))
+        };
+        for one in 0..list.len() {
+            let Some((condition, a, b)) = choice(self, &list[one]) else { continue };
+            let other = (one + 1..list.len()).find_map(|at| {
+                let (by, c, d) = choice(self, &list[at])?;
+                (by == condition).then_some((at, c, d))
+            });
+            if let Some((at, c, d)) = other {
+                let (a, b) = (self.extremum(op, &[a, c], context)?, self.extremum(op, &[b, d], context)?);
+                list[one] = self.choice_of(condition, a, b, context)?;
+                list.remove(at);
+                return self.choose_once(op, list, context);
+            }
+        }
+        Some(())
+    }
+
+    /// The product of the minimum and the maximum of two forms as that of both forms.
+    pub(crate) fn product_of_both(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
+        let ([(one, 1)], [(other, 1)], 0, 0) = (&a.terms[..], &b.terms[..], a.constant, b.constant) else { return None };
+        let (Kind::Extremum(op, ours), Kind::Extremum(of, theirs)) = (self.kind(*one), self.kind(*other)) else {
+            return None;
+        };
+        let [a, b] = &ours[..] else { return None };
+        if op == of || ours != theirs || a.as_constant().is_some() || b.as_constant().is_some() {
+            return None;
+        }
+        let (a, b) = (a.clone(), b.clone());
+        let range = |form: &Form| context.bounds(form);
+        let ((low, high), (least, most)) = (range(&a)?, range(&b)?);
+        let ends = [low.checked_mul(least)?, low.checked_mul(most)?, high.checked_mul(least)?, high.checked_mul(most)?];
+        let [low, high] = [ends.iter().min()?, ends.iter().max()?].map(|end| i64::try_from(*end).ok());
+        let kind = Kind::Operation(Binary::Mul, a, b, (low?, high?));
+        self.atom(kind, context).map(Form::atom)
+    }
+
+    /// The exclusive or of a number with a number that is one itself, in part of the same: `(a ^ b) ^ b` is `a`.
+    pub(crate) fn without_both(&self, a: &Form, b: &Form) -> Option<Form> {
+        [(a, b), (b, a)].into_iter().find_map(|(whole, part)| {
+            let ([(atom, 1)], 0) = (&whole.terms[..], whole.constant) else { return None };
+            let Kind::Operation(Binary::Xor, a, b, _) = self.kind(*atom) else { return None };
+            match (a == part, b == part) {
+                (true, _) => Some(b.clone()),
+                (_, true) => Some(a.clone()),
+                _ => None,
+            }
+        })
     }
 
     /// Looks at each operand where it decides, which is where all others are beaten: if it nowhere is, it goes, and if it has
@@ -445,9 +532,13 @@ impl Algebra {
     }
 
     /// About how many operations a form takes, those of extrema and choices in it included.
-    fn size(&self, form: &Form) -> usize {
+    pub(crate) fn size(&self, form: &Form) -> usize {
         let summands = form.terms.len() + usize::from(form.constant != 0);
-        let products = form.terms.iter().filter(|(_, factor)| factor.abs() != 1).count();
+        // Terms of one coefficient are multiplied together.
+        let is_first = |at: usize, factor: i64| !form.terms[..at].iter().any(|(_, other)| other.abs() == factor.abs());
+        let products = (form.terms.iter().enumerate())
+            .filter(|(at, (_, factor))| factor.abs() != 1 && is_first(*at, *factor))
+            .count();
         let negated = form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
         let inner = form.terms.iter().map(|(atom, _)| match self.kind(*atom) {
             Kind::Extremum(_, operands) => {

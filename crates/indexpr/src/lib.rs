@@ -57,6 +57,7 @@ mod print;
 mod quasi;
 mod render;
 mod rounding;
+mod shorter;
 mod simplify;
 mod syntax;
 

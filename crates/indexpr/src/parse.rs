@@ -925,6 +925,12 @@ impl Graph {
     /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
     /// is never needed.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
+        if let Node::Int(by) = self.node(b)
+            && let Some(size) = by.checked_abs().filter(|size| *size > 0)
+            && let Ok(found) = self.truncated_by(op, a, size, by < 0)
+        {
+            return Ok(found);
+        }
         let floor = self.binary(op, a, b)?;
         let rest = self.binary(Binary::Mod, a, b)?;
         if self.quotient_is_positive(a, b) || self.range(rest) == (0, 0) {
@@ -940,6 +946,42 @@ impl Graph {
             _ => self.binary(Binary::Sub, floor, b)?,
         };
         self.select(differs, rounded_up, floor)
+    }
+
+    /// The same for a divisor that is a constant, given as its size and its sign: a dividend that is negative is raised, so
+    /// that rounding down rounds towards zero. `(x + (d - 1 if x < 0 else 0)) // d` has one division, and the remainder, which
+    /// does not depend on the sign of the divisor, is what it leaves.
+    fn truncated_by(&mut self, op: Binary, a: Expr, size: i64, negative: bool) -> Result<Expr, Error> {
+        let (zero, divisor, (low, high)) = (self.int(0), self.int(size), self.range(a));
+        let rest = self.binary(Binary::Mod, a, divisor)?;
+        let quotient = match () {
+            () if self.range(rest) == (0, 0) && op == Binary::Mod => return Ok(zero),
+            () if self.range(rest) == (0, 0) => self.binary(Binary::Div, a, divisor)?,
+            () if low >= 0 && op == Binary::Mod => return Ok(rest),
+            () if low >= 0 => self.binary(Binary::Div, a, divisor)?,
+            () if high <= 0 => {
+                let minus = self.binary(Binary::Sub, zero, a)?;
+                let of_minus = self.binary(op, minus, divisor)?;
+                if op == Binary::Div && negative {
+                    return Ok(of_minus);
+                }
+                return self.binary(Binary::Sub, zero, of_minus);
+            }
+            () => {
+                let (is_negative, more) = (self.binary(Binary::Lt, a, zero)?, self.int(size - 1));
+                let raise = self.select(is_negative, more, zero)?;
+                let raised = self.binary(Binary::Add, a, raise)?;
+                self.binary(Binary::Div, raised, divisor)?
+            }
+        };
+        match op {
+            Binary::Div if negative => self.binary(Binary::Sub, zero, quotient),
+            Binary::Div => Ok(quotient),
+            _ => {
+                let whole = self.binary(Binary::Mul, quotient, divisor)?;
+                self.binary(Binary::Sub, a, whole)
+            }
+        }
     }
 
     /// The quotient rounded up.

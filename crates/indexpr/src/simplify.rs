@@ -227,19 +227,27 @@ impl Graph {
         orders: &[Vec<Expr>; N],
         products: Products,
         reader: &mut Reader,
-    ) -> SmallVec<[[Expr; N]; 2]> {
+    ) -> SmallVec<[[Expr; N]; 4]> {
         let mut found = SmallVec::new();
         let Some((roots, variables)) = self.read_again(orders, reader) else { return found };
-        let written = |graph: &mut Graph, width| -> Option<[Expr; N]> {
-            let nodes = emit(&reader.algebra, roots.clone(), products, width, graph, &variables).ok()?;
-            nodes[..].try_into().ok()
+        let shorter = match products {
+            Products::OfSums if reader.algebra.len() <= MAX_SHORTER => {
+                reader.algebra.shorter_roots(&roots, &mut reader.context)
+            }
+            _ => None,
         };
-        let cheapest = written(self, Width::Any);
-        if cheapest.is_none_or(|cheapest| self.is_wide(&cheapest)) {
-            let narrow = written(self, Width::Narrow);
-            found.extend(narrow.filter(|narrow| !self.is_wide(narrow)));
+        for roots in [Some(roots), shorter].into_iter().flatten() {
+            let written = |graph: &mut Graph, width| -> Option<[Expr; N]> {
+                let nodes = emit(&reader.algebra, roots.clone(), products, width, graph, &variables).ok()?;
+                nodes[..].try_into().ok()
+            };
+            let cheapest = written(self, Width::Any);
+            if cheapest.is_none_or(|cheapest| self.is_wide(&cheapest)) {
+                let narrow = written(self, Width::Narrow);
+                found.extend(narrow.filter(|narrow| !self.is_wide(narrow)));
+            }
+            found.extend(cheapest);
         }
-        found.extend(cheapest);
         found
     }
 
@@ -271,7 +279,10 @@ impl Graph {
         let variables: Option<Vec<Expr>> =
             ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
         // Of a long expression these take as much memory as what writing it needs.
-        (reader.forms, reader.conditions, reader.context) = Default::default();
+        (reader.forms, reader.conditions) = Default::default();
+        if reader.algebra.len() > MAX_SHORTER {
+            reader.context = Context::default();
+        }
         Some((found, variables?))
     }
 }
@@ -291,6 +302,9 @@ const MAX_TERMS: usize = 24;
 /// A work limit: an expression with more atoms than this is left as it is. An atom takes up to 768 bytes, most of them
 /// the two forms that it has room for, so that simplifying takes at most 192 MiB besides what reading took.
 const MAX_ATOMS: usize = 1 << 18;
+
+/// A work limit: an expression with more atoms than this is written as it was read, and not also in shorter forms.
+const MAX_SHORTER: usize = 256;
 
 impl Reader {
     /// A reader that has read nothing, and assumes nothing.
@@ -360,8 +374,12 @@ impl Reader {
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
                         self.algebra.with_remainders(form, &mut self.context)
                     }
+                    (Binary::Mul, ..) => self.algebra.product_of_both(&a, &b, &mut self.context),
                     (Binary::Xor, ..) if a == b => Form::constant(0),
+                    (Binary::Xor, ..) if b.as_constant() == Some(0) => Some(a),
+                    (Binary::Xor, ..) if a.as_constant() == Some(0) => Some(b),
                     (Binary::Xor, ..) if share_no_bits => a.plus(1, &b),
+                    (Binary::Xor, ..) => self.algebra.without_both(&a, &b),
                     (Binary::Min | Binary::Max, ..) => self.algebra.extremum(op, &[a, b], &mut self.context),
                     _ => None,
                 }
