@@ -159,6 +159,18 @@ impl Algebra {
             true => (form.times(-1)?, divisor.checked_neg()?),
             false => (form.clone(), divisor),
         };
+        // The quotient of a remainder is a digit: `m mod (d * e) // d` is `m // d - e * (m // (d * e))`.
+        if let [(atom, 1)] = form.terms[..]
+            && form.constant == 0
+            && let Kind::Remainder(whole, by) = self.kind(atom)
+            && by % divisor == 0
+            && *by > divisor
+        {
+            let (whole, by) = (whole.clone(), *by);
+            let finer = self.quotient_within(&whole, divisor, most, context)?;
+            let coarser = self.quotient_within(&whole, by, most, context)?;
+            return finer.plus(-(by / divisor), &coarser);
+        }
         loop {
             // With g dividing d and every coefficient, floor((g * m + c) / d) is floor((m + floor(c / g)) / (d / g)).
             let common = gcd(form.content().into(), divisor.into()) as i64;

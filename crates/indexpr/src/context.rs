@@ -376,6 +376,13 @@ impl Context {
                 form = form.plus(factor.checked_neg()?, digit)?.plus(1, &Form::constant(value)?)?;
             }
         }
+        for Known { form: known, values, .. } in self.assumed.iter().filter(|known| known.values.0 == known.values.1) {
+            if let Some((factor, left)) = contained(&form, known, false)
+                && left.terms.len() + known.terms.len() == form.terms.len()
+            {
+                form = left.plus(1, &Form::constant(i64::try_from(values.0).ok()?.checked_mul(factor)?)?)?;
+            }
+        }
         let mut known = Form { terms: Terms::new(), constant: form.constant };
         for &(atom, coefficient) in &form.terms {
             let (low, high) = self.ranges[atom as usize];

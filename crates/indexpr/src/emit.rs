@@ -628,7 +628,7 @@ pub(crate) fn sum(graph: &mut Graph, mut terms: SmallVec<[(Expr, i64); 8]>, mut 
     if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
         let (term, factor) = terms.remove(first);
         node = Some(product(graph, term, factor)?);
-    } else if constant > 0 {
+    } else if constant > 0 || (constant < 0 && terms.iter().any(|(_, factor)| *factor == -1)) {
         node = Some(graph.int(std::mem::take(&mut constant)));
     } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
         let (term, factor) = terms.remove(first);

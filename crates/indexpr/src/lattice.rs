@@ -531,6 +531,56 @@ impl Algebra {
         }
     }
 
+    /// A form with a choice in it: the condition of the choice, and the form where it holds and where it does not.
+    pub(crate) fn cases_of_choice(&self, form: &Form) -> Option<(Atom, [Form; 2])> {
+        let (atom, factor) = *form.terms.iter().rev().find(|(atom, _)| matches!(self.kind(*atom), Kind::Select(..)))?;
+        let Kind::Select(by, a, b) = self.kind(atom) else { return None };
+        let rest = form.plus(-factor, &Form::atom(atom))?;
+        Some((*by, [rest.plus(factor, a)?, rest.plus(factor, b)?]))
+    }
+
+    /// Whether a condition holds wherever another one does, as far as tests of one form tell.
+    pub(crate) fn implies(&self, a: Atom, b: Atom) -> bool {
+        let test = |atom: Atom| match self.kind(atom) {
+            Kind::Test(condition) => Some((condition, true)),
+            Kind::Not(atom) => match self.kind(*atom) {
+                Kind::Test(condition) => Some((condition, false)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let (Some((a, ours)), Some((b, theirs))) = (test(a), test(b)) else { return false };
+        if a.form != b.form {
+            return false;
+        }
+        let ends = |condition: &Condition| (condition.low.unwrap_or(i128::MIN), condition.high.unwrap_or(i128::MAX));
+        let ((low, high), (least, most)) = (ends(a), ends(b));
+        match (ours, theirs) {
+            (true, true) => least <= low && high <= most,
+            (true, false) => high < least || most < low,
+            (false, false) => low <= least && most <= high,
+            (false, true) => false,
+        }
+    }
+
+    /// Two tests of one form as one: where both hold, or where one does, if that is a range again. `None` within where they never
+    /// hold together.
+    pub(crate) fn on_one_form(&self, op: Binary, a: Atom, b: Atom) -> Option<Option<Condition>> {
+        let (Kind::Test(a), Kind::Test(b)) = (self.kind(a), self.kind(b)) else { return None };
+        if a.form != b.form {
+            return None;
+        }
+        let ends = |condition: &Condition| (condition.low.unwrap_or(i128::MIN), condition.high.unwrap_or(i128::MAX));
+        let ((low, high), (least, most)) = (ends(a), ends(b));
+        let (low, high) = match op {
+            Binary::And => (low.max(least), high.min(most)),
+            _ if high.saturating_add(1) < least || most.saturating_add(1) < low => return None,
+            _ => (low.min(least), high.max(most)),
+        };
+        let bound = |bound: i128| (bound != i128::MIN && bound != i128::MAX).then_some(bound);
+        Some((low <= high).then(|| Condition { form: a.form.clone(), low: bound(low), high: bound(high) }))
+    }
+
     /// About how many operations a form takes, those of extrema and choices in it included.
     pub(crate) fn size(&self, form: &Form) -> usize {
         let summands = form.terms.len() + usize::from(form.constant != 0);
@@ -580,7 +630,7 @@ impl Algebra {
         self.extremum(op, &quotients, context)
     }
 
-    /// A test of a form with an extremum or a choice in it, where it is decided for all operands but one.
+    /// A test of a form with an extremum in it, where it is decided for all operands but one.
     pub(crate) fn decided(&self, condition: &Condition, context: &Context) -> Option<Decided> {
         if !self.has_cases {
             return None;
@@ -594,14 +644,7 @@ impl Algebra {
             Some((test.truth(self.bounds(&test.form, context)), test))
         });
         let mut tests = tests.collect::<Option<Vec<_>>>()?;
-        let Some(is_least) = self.is_least(atom, factor) else {
-            let Kind::Select(by, ..) = self.kind(atom) else { return None };
-            return match (tests[0].0, tests[1].0) {
-                (Truth::Always, Truth::Never) => Some(Decided::As(*by)),
-                (Truth::Never, Truth::Always) => Some(Decided::Unlike(*by)),
-                _ => None,
-            };
-        };
+        let is_least = self.is_least(atom, factor)?;
         // The smallest is at least a number where all are, and at most that where one is.
         let all = match (low, high) {
             (Some(_), None) => is_least,
@@ -624,14 +667,10 @@ impl Algebra {
 /// Says that conditions never hold together.
 struct Contradiction;
 
-/// What a test of a form with an extremum or a choice comes to.
+/// What a test of a form with an extremum comes to.
 pub(crate) enum Decided {
     Known(bool),
     Test(Condition),
-    /// The condition of the choice.
-    As(Atom),
-    /// Its opposite.
-    Unlike(Atom),
 }
 
 /// A form with the same minimum, or maximum, with a constant: no coefficient is larger than what is missing to the constant. If

@@ -952,6 +952,13 @@ impl Graph {
     /// that rounding down rounds towards zero. `(x + (d - 1 if x < 0 else 0)) // d` has one division, and the remainder, which
     /// does not depend on the sign of the divisor, is what it leaves.
     fn truncated_by(&mut self, op: Binary, a: Expr, size: i64, negative: bool) -> Result<Expr, Error> {
+        // The truncated quotient of one is that by the product of both divisors.
+        let whole = self.as_truncated(a).and_then(|(whole, by)| Some((whole, by.checked_mul(size)?)));
+        if let Some((whole, size)) = whole
+            && op == Binary::Div
+        {
+            return self.truncated_by(op, whole, size, negative);
+        }
         let (zero, divisor, (low, high)) = (self.int(0), self.int(size), self.range(a));
         let rest = self.binary(Binary::Mod, a, divisor)?;
         let quotient = match () {
@@ -982,6 +989,18 @@ impl Graph {
                 self.binary(Binary::Sub, a, whole)
             }
         }
+    }
+
+    /// The dividend and the divisor of a quotient that [`Graph::truncated_by`] made of a dividend of both signs.
+    fn as_truncated(&self, expr: Expr) -> Option<(Expr, i64)> {
+        let Node::Binary(Binary::Div, raised, divisor) = self.node(expr) else { return None };
+        let (Node::Binary(Binary::Add, whole, raise), Node::Int(by)) = (self.node(raised), self.node(divisor)) else {
+            return None;
+        };
+        let Node::Select(is_negative, more, zero) = self.node(raise) else { return None };
+        let Node::Binary(Binary::Lt, compared, than) = self.node(is_negative) else { return None };
+        let is_zero = |expr: Expr| self.node(expr) == Node::Int(0);
+        (compared == whole && is_zero(than) && is_zero(zero) && self.node(more) == Node::Int(by - 1)).then_some((whole, by))
     }
 
     /// The quotient rounded up.

@@ -83,7 +83,18 @@ impl Algebra {
         let before = done.changed;
         done.changed = false;
         let kind = match self.kind(atom).clone() {
-            Kind::Quotient(form, by) => Kind::Quotient(self.shorter(&form, done, context)?, by),
+            Kind::Quotient(form, by) => {
+                let form = self.shorter(&form, done, context)?;
+                match negated(&form) {
+                    // `-m // d` is `m // -d`.
+                    Some(minus) => {
+                        let (low, high) = context.range(atom);
+                        let range = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
+                        Kind::Operation(Binary::Div, minus, Form::constant(-by)?, range)
+                    }
+                    None => Kind::Quotient(form, by),
+                }
+            }
             Kind::Remainder(form, by) => Kind::Remainder(self.shorter(&form, done, context)?, by),
             Kind::Operation(op, a, b, range) => {
                 Kind::Operation(op, self.shorter(&a, done, context)?, self.shorter(&b, done, context)?, range)
@@ -131,7 +142,7 @@ impl Algebra {
                 let (whole, divisor) = self.as_quotient(atom)?;
                 let (whole, divisor) = (whole.clone(), divisor);
                 let quotient = Division { atom, factor, whole: &whole, divisor };
-                let shorter = [Algebra::as_remainder, Algebra::of_complete_residues, Algebra::of_difference, Algebra::rounded_up, Algebra::with_constant]
+                let shorter = [Algebra::as_remainder, Algebra::of_complete_residues, Algebra::of_difference, Algebra::rounded_up, Algebra::rounded_down, Algebra::with_constant]
                     .into_iter()
                     .find_map(|rule| rule(self, &sum, &quotient, context).filter(|shorter| self.size(shorter) < size));
                 shorter
@@ -141,6 +152,18 @@ impl Algebra {
                 None => break,
             }
             done.changed = true;
+        }
+        for (atom, factor) in sum.clone().terms {
+            // `-(-m % d)` is `m % -d`.
+            if let Kind::Remainder(whole, by) = self.kind(atom)
+                && let Some(minus) = negated(whole)
+                && factor < 0
+            {
+                let kind = Kind::Operation(Binary::Mod, minus, Form::constant(-by)?, (1 - by, 0));
+                let remainder = self.atom(kind, context)?;
+                sum = sum.plus(-factor, &Form::atom(atom))?.plus(-factor, &Form::atom(remainder))?;
+                done.changed = true;
+            }
         }
         if let Some(factored) = self.factored(&sum, context) {
             done.changed = true;
@@ -209,6 +232,17 @@ impl Algebra {
         left.plus(factor.checked_neg()?, &Form::atom(raised))
     }
 
+    /// `floor((m + 1) / 2)` as `m - floor(m / 2)`, where the sum has more of both.
+    fn rounded_down(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
+        let Division { atom, factor, whole, divisor } = *quotient;
+        if divisor != 2 {
+            return None;
+        }
+        let lower = whole.plus(-1, &Form::constant(1)?)?;
+        let quotient = self.quotient(&lower, 2, context)?;
+        sum.plus(-factor, &Form::atom(atom))?.plus(factor, &lower)?.plus(-factor, &quotient)
+    }
+
     /// The constant of a sum in the numerator of a quotient that has one: `floor((m + c) / d) + n` is
     /// `floor((m + c + d * n) / d)`.
     fn with_constant(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
@@ -227,6 +261,12 @@ impl Algebra {
         let _ = Binary::Mul;
         None
     }
+}
+
+/// The negative of a form that only subtracts.
+fn negated(form: &Form) -> Option<Form> {
+    let subtracts = !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor < 0) && form.constant <= 0;
+    subtracts.then(|| form.times(-1)).flatten()
 }
 
 /// A quotient in a sum, and by what it is multiplied there.

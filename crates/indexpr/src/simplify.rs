@@ -485,14 +485,55 @@ impl Reader {
         match self.algebra.decided(&condition, &self.context) {
             Some(Decided::Known(truth)) => return self.atom(Kind::Bool(truth)),
             Some(Decided::Test(Condition { form, low, high })) => return self.test(form, low, high),
-            Some(Decided::As(condition)) => return condition,
-            Some(Decided::Unlike(condition)) => return self.opposite(condition),
             None => {}
+        }
+        if let Some(atom) = self.test_of_choice(&condition) {
+            return atom;
         }
         let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
         let whole = self.algebra.without_quotient(condition, &self.context).normal();
         let condition = self.context.without_tail(self.context.without_implied_bounds(whole)).normal();
         self.atom(Kind::Test(self.context.without_implied_bounds(condition)))
+    }
+
+    /// A test of a form with a choice in it, by the condition of the choice, where the test is decided for one of both at least.
+    /// Each is judged where it is chosen.
+    fn test_of_choice(&mut self, test: &Condition) -> Option<Atom> {
+        let Condition { form, low, high } = test;
+        let (by, [a, b]) = self.algebra.cases_of_choice(form)?;
+        let mut judged = |reader: &mut Reader, chosen: Atom, form: Form| {
+            let mut there = reader.context.clone();
+            if let Kind::Test(condition) = reader.algebra.kind(chosen) {
+                there.assume(condition);
+            }
+            let case = Condition { form, low: *low, high: *high };
+            (case.truth(reader.algebra.bounds(&case.form, &there)), case)
+        };
+        let unless = self.opposite(by);
+        let (on, then) = judged(self, by, a);
+        let (off, otherwise) = judged(self, unless, b);
+        let mut remaining = |reader: &mut Reader, Condition { form, low, high }: Condition| reader.test(form, low, high);
+        Some(match (on, off) {
+            (Truth::Always, Truth::Never) => by,
+            (Truth::Never, Truth::Always) => unless,
+            (Truth::Always, Truth::Depends) => {
+                let rest = remaining(self, otherwise);
+                self.both(Binary::Or, by, rest)
+            }
+            (Truth::Never, Truth::Depends) => {
+                let rest = remaining(self, otherwise);
+                self.both(Binary::And, unless, rest)
+            }
+            (Truth::Depends, Truth::Always) => {
+                let rest = remaining(self, then);
+                self.both(Binary::Or, unless, rest)
+            }
+            (Truth::Depends, Truth::Never) => {
+                let rest = remaining(self, then);
+                self.both(Binary::And, by, rest)
+            }
+            _ => return None,
+        })
     }
 
     /// The negation of a condition: of a one-sided test the test on the other side, and else a [`Kind::Not`].
@@ -524,6 +565,18 @@ impl Reader {
         }
         if self.opposite(a) == b {
             return self.atom(Kind::Bool(absorbing));
+        }
+        if let Some(joined) = self.algebra.on_one_form(op, a, b) {
+            return match joined {
+                Some(condition) => self.test(condition.form, condition.low, condition.high),
+                None => self.atom(Kind::Bool(false)),
+            };
+        }
+        // Of two conditions of which one implies the other, `and` is the narrower one and `or` the wider one.
+        match (self.algebra.implies(a, b), self.algebra.implies(b, a)) {
+            (true, _) => return if absorbing { b } else { a },
+            (_, true) => return if absorbing { a } else { b },
+            _ => {}
         }
         self.atom(Kind::Both(op, a, b))
     }
