@@ -31,7 +31,9 @@ pub(crate) enum Kind {
     Quotient(Form, i64),
     /// `form mod divisor`, the divisor being at least 2.
     Remainder(Form, i64),
-    /// An operation that is not linear, such as a product of variables, and the range of its values.
+    /// The product of two forms that are not constant.
+    Product(Form, Form),
+    /// An operation that is not linear, such as an exclusive or, and the range of its values.
     Operation(Binary, Form, Form, (i64, i64)),
     /// The smallest or the largest of at least two forms ([`Binary::Min`], [`Binary::Max`]).
     Extremum(Binary, Vec<Form>),
@@ -143,16 +145,23 @@ impl Kind {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
                 ([Some(form), None], &[])
             }
-            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b) | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
+            Kind::Product(a, b)
+            | Kind::Operation(_, a, b, _)
+            | Kind::Select(_, a, b)
+            | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
             Kind::Extremum(_, forms) => ([None, None], forms),
             _ => ([None, None], &[]),
         };
         pair.into_iter().flatten().chain(list)
     }
 
-    /// The interval of an extremum or of a choice, by those of two of the forms that it is made of.
+    /// The interval of a product, an extremum or a choice, by those of two of the forms that it is made of.
     pub(crate) fn joined(&self, (low, high): Span, (least, most): Span) -> Span {
         match self {
+            Kind::Product(..) => {
+                let ends = [low.saturating_mul(least), low.saturating_mul(most), high.saturating_mul(least), high.saturating_mul(most)];
+                ends.into_iter().fold((ends[0], ends[0]), |(low, high), end| (low.min(end), high.max(end)))
+            }
             Kind::Extremum(Binary::Min, _) => (low.min(least), high.min(most)),
             Kind::Extremum(..) => (low.max(least), high.max(most)),
             _ => (low.min(least), high.max(most)),

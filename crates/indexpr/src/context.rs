@@ -132,7 +132,7 @@ impl Context {
             Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
             Kind::Variable(_, low, high) => self.ranges.push(((*low).into(), (*high).into())),
             Kind::Operation(.., (low, high)) => self.ranges.push(((*low).into(), (*high).into())),
-            Kind::Extremum(..) | Kind::Select(..) => {
+            Kind::Product(..) | Kind::Extremum(..) | Kind::Select(..) => {
                 let spans = kind.forms().map(|form| self.bounds(form));
                 let (low, high) = spans.reduce(|all, one| Some(kind.joined(all?, one?))).flatten()?;
                 let (Ok(_), Ok(_)) = (i64::try_from(low), i64::try_from(high)) else { return None };

@@ -440,6 +440,10 @@ impl<'a> Emitter<'a> {
                 let (whole, divisor) = (self.of_sum(graph, sums)?, graph.int(divisor));
                 graph.binary(op, whole, divisor)?
             }
+            Kind::Product(..) => {
+                let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
+                graph.binary(Binary::Mul, a, b)?
+            }
             Kind::Operation(op, ..) | Kind::Compare(op, ..) => {
                 let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                 graph.binary(op, a, b)?

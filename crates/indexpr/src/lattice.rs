@@ -323,12 +323,7 @@ impl Algebra {
             return None;
         }
         let (a, b) = (a.clone(), b.clone());
-        let range = |form: &Form| context.bounds(form);
-        let ((low, high), (least, most)) = (range(&a)?, range(&b)?);
-        let ends = [low.checked_mul(least)?, low.checked_mul(most)?, high.checked_mul(least)?, high.checked_mul(most)?];
-        let [low, high] = [ends.iter().min()?, ends.iter().max()?].map(|end| i64::try_from(*end).ok());
-        let kind = Kind::Operation(Binary::Mul, a, b, (low?, high?));
-        self.atom(kind, context).map(Form::atom)
+        self.product(&a, &b, context)
     }
 
     /// The exclusive or of a number with a number that is one itself, in part of the same: `(a ^ b) ^ b` is `a`.
@@ -595,6 +590,7 @@ impl Algebra {
                 operands.len() - 1 + operands.iter().map(|operand| self.size(operand)).sum::<usize>()
             }
             Kind::Select(_, a, b) => 1 + self.size(a) + self.size(b),
+            Kind::Product(a, b) => 1 + self.size(a) + self.size(b),
             Kind::Variable(..) => 0,
             _ => 1,
         });

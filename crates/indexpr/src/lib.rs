@@ -54,6 +54,7 @@ mod order;
 mod parse;
 mod places;
 mod print;
+mod product;
 mod quasi;
 mod render;
 mod rounding;

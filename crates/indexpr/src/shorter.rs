@@ -96,6 +96,7 @@ impl Algebra {
                 }
             }
             Kind::Remainder(form, by) => Kind::Remainder(self.shorter(&form, done, context)?, by),
+            Kind::Product(a, b) => Kind::Product(self.shorter(&a, done, context)?, self.shorter(&b, done, context)?),
             Kind::Operation(op, a, b, range) => {
                 Kind::Operation(op, self.shorter(&a, done, context)?, self.shorter(&b, done, context)?, range)
             }
@@ -132,10 +133,10 @@ impl Algebra {
         for (atom, factor) in &form.terms {
             sum = sum.plus(*factor, done.forms.get(atom)?)?;
         }
-        if sum.terms.len() > MAX_TERMS || sum.terms.len() + usize::from(sum.constant != 0) < 2 {
+        if sum.terms.len() > MAX_TERMS {
             return Some(sum);
         }
-        loop {
+        while sum.terms.len() + usize::from(sum.constant != 0) > 1 {
             let size = self.size(&sum);
             let atoms: SmallVec<[(Atom, i64); 8]> = sum.terms.iter().copied().collect();
             let found = atoms.into_iter().find_map(|(atom, factor)| {
@@ -239,8 +240,8 @@ impl Algebra {
             return None;
         }
         let lower = whole.plus(-1, &Form::constant(1)?)?;
-        let quotient = self.quotient(&lower, 2, context)?;
-        sum.plus(-factor, &Form::atom(atom))?.plus(factor, &lower)?.plus(-factor, &quotient)
+        let quotient = self.atom(Kind::Quotient(lower.clone(), 2), context)?;
+        sum.plus(-factor, &Form::atom(atom))?.plus(factor, &lower)?.plus(factor.checked_neg()?, &Form::atom(quotient))
     }
 
     /// The constant of a sum in the numerator of a quotient that has one: `floor((m + c) / d) + n` is
@@ -254,12 +255,6 @@ impl Algebra {
         let quotient = self.atom(Kind::Quotient(whole.plus(1, &more)?, divisor), context)?;
         let left = sum.plus(-factor, &Form::atom(atom))?.without_constant();
         left.plus(factor, &Form::atom(quotient))
-    }
-
-    /// A sum of products with a factor in common, as one product: `x * y + 10 * x` is `x * (y + 10)`.
-    fn factored(&mut self, _sum: &Form, _context: &mut Context) -> Option<Form> {
-        let _ = Binary::Mul;
-        None
     }
 }
 

@@ -374,7 +374,10 @@ impl Reader {
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
                         self.algebra.with_remainders(form, &mut self.context)
                     }
-                    (Binary::Mul, ..) => self.algebra.product_of_both(&a, &b, &mut self.context),
+                    (Binary::Mul, ..) => self.algebra.product(&a, &b, &mut self.context),
+                    (Binary::Div | Binary::Mod, ..) => {
+                        self.algebra.divided(op, &a, &b, (low, high), &mut self.context)
+                    }
                     (Binary::Xor, ..) if a == b => Form::constant(0),
                     (Binary::Xor, ..) if b.as_constant() == Some(0) => Some(a),
                     (Binary::Xor, ..) if a.as_constant() == Some(0) => Some(b),
@@ -501,7 +504,7 @@ impl Reader {
     fn test_of_choice(&mut self, test: &Condition) -> Option<Atom> {
         let Condition { form, low, high } = test;
         let (by, [a, b]) = self.algebra.cases_of_choice(form)?;
-        let mut judged = |reader: &mut Reader, chosen: Atom, form: Form| {
+        let judged = |reader: &mut Reader, chosen: Atom, form: Form| {
             let mut there = reader.context.clone();
             if let Kind::Test(condition) = reader.algebra.kind(chosen) {
                 there.assume(condition);
@@ -512,7 +515,7 @@ impl Reader {
         let unless = self.opposite(by);
         let (on, then) = judged(self, by, a);
         let (off, otherwise) = judged(self, unless, b);
-        let mut remaining = |reader: &mut Reader, Condition { form, low, high }: Condition| reader.test(form, low, high);
+        let remaining = |reader: &mut Reader, Condition { form, low, high }: Condition| reader.test(form, low, high);
         Some(match (on, off) {
             (Truth::Always, Truth::Never) => by,
             (Truth::Never, Truth::Always) => unless,

@@ -139,7 +139,7 @@ impl Emitter<'_> {
                     (div_floor(low, divisor.into()), div_floor(high, divisor.into()))
                 }
                 Kind::Operation(.., (low, high)) => (low.into(), high.into()),
-                Kind::Extremum(..) | Kind::Select(..) => {
+                Kind::Product(..) | Kind::Extremum(..) | Kind::Select(..) => {
                     let spans = kind.forms().map(|form| range(form, &ranges));
                     spans.reduce(|all, one| kind.joined(all, one)).unwrap_or_default()
                 }

@@ -1,0 +1,213 @@
+//! Products of what is not constant, and divisions by it.
+//!
+//! A product of several atoms is an atom, whatever the order in which they were multiplied, and one of an atom and a sum is
+//! multiplied out: then terms cancel, and a divisor is found in a numerator as a factor of its terms. What has a factor in
+//! common is put together again when the forms are written ([`Algebra::factored`]).
+
+use shapetracker_base::int::{div_floor, gcd};
+use smallvec::SmallVec;
+
+use crate::algebra::Algebra;
+use crate::atoms::Kind;
+use crate::context::Context;
+use crate::form::{Atom, Form};
+use crate::graph::Binary;
+
+/// The atoms that a product is made of, in order, with repetition.
+type Factors = SmallVec<[Atom; 4]>;
+
+/// A work limit: a sum of more terms than this is not multiplied out.
+const MAX_TERMS: usize = 6;
+
+/// A work limit: a product of more atoms than this is not taken apart.
+const MAX_FACTORS: usize = 8;
+
+impl Algebra {
+    /// The product of two forms that are not constant; `None` past `i64`.
+    pub(crate) fn product(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
+        if let Some(form) = self.product_of_both(a, b, context) {
+            return Some(form);
+        }
+        // A common factor of all numbers of a form stands outside.
+        let primitive = |form: &Form| {
+            let common = gcd(form.content().into(), form.constant.into()) as i64;
+            let sign = if form.terms.first().is_some_and(|(_, factor)| *factor < 0) { -1 } else { 1 };
+            let common = common.max(1) * sign;
+            (common, form.divided(common, form.constant / common))
+        };
+        let ((left, a), (right, b)) = (primitive(a), primitive(b));
+        let product = match (single(&a), single(&b)) {
+            (Some(one), Some(other)) => {
+                let factors = self.factors(one).into_iter().chain(self.factors(other)).collect();
+                Form::atom(self.of_factors(factors, context)?)
+            }
+            (Some(atom), None) if b.terms.len() <= MAX_TERMS => self.distributed(atom, &b, context)?,
+            (None, Some(atom)) if a.terms.len() <= MAX_TERMS => self.distributed(atom, &a, context)?,
+            _ => {
+                let (a, b) = if (&a.terms, a.constant) <= (&b.terms, b.constant) { (a, b) } else { (b, a) };
+                Form::atom(self.atom(Kind::Product(a, b), context)?)
+            }
+        };
+        product.times(left.checked_mul(right)?)
+    }
+
+    /// An atom times a sum.
+    fn distributed(&mut self, atom: Atom, sum: &Form, context: &mut Context) -> Option<Form> {
+        let mut product = Form::atom(atom).times(sum.constant)?;
+        for (other, factor) in &sum.terms {
+            let factors = self.factors(atom).into_iter().chain(self.factors(*other)).collect();
+            product = product.plus(*factor, &Form::atom(self.of_factors(factors, context)?))?;
+        }
+        Some(product)
+    }
+
+    /// The atoms that an atom is the product of; itself, if it is none.
+    fn factors(&self, atom: Atom) -> Factors {
+        let (mut factors, mut open) = (Factors::new(), Factors::from_slice(&[atom]));
+        while let Some(atom) = open.pop() {
+            match self.kind(atom) {
+                Kind::Product(a, b) if factors.len() + open.len() < MAX_FACTORS => match (single(a), single(b)) {
+                    (Some(a), Some(b)) => open.extend([a, b]),
+                    _ => factors.push(atom),
+                },
+                _ => factors.push(atom),
+            }
+        }
+        factors.sort_unstable();
+        factors
+    }
+
+    /// The atom that is the product of atoms, at least one.
+    fn of_factors(&mut self, mut factors: Factors, context: &mut Context) -> Option<Atom> {
+        factors.sort_unstable();
+        let (first, others) = factors.split_first()?;
+        let mut product = *first;
+        for factor in others {
+            product = self.atom(Kind::Product(Form::atom(product), Form::atom(*factor)), context)?;
+        }
+        Some(product)
+    }
+
+    /// What is left of an atom without some factors; `None` if it has not all of them, and 1 is no factors.
+    fn without_factors(&self, atom: Atom, factors: &[Atom]) -> Option<Factors> {
+        let mut left = self.factors(atom);
+        for factor in factors {
+            let at = left.iter().position(|other| other == factor)?;
+            left.remove(at);
+        }
+        Some(left)
+    }
+
+    /// A form as `divisor * quotient + rest`, for a divisor that is a product of atoms and a number: every term of the form that
+    /// the divisor divides is in the quotient.
+    fn divided_by(&mut self, form: &Form, divisor: &Form, context: &mut Context) -> Option<(Form, Form)> {
+        let [(atom, unit)] = divisor.terms[..] else { return None };
+        if divisor.constant != 0 {
+            return None;
+        }
+        let factors = self.factors(atom);
+        let (mut quotient, mut rest) = (Form::default(), Form::constant(form.constant)?);
+        for &(atom, factor) in &form.terms {
+            match self.without_factors(atom, &factors) {
+                Some(left) if factor % unit == 0 => {
+                    let part = match left.is_empty() {
+                        true => Form::constant(1)?,
+                        false => Form::atom(self.of_factors(left, context)?),
+                    };
+                    quotient = quotient.plus(factor / unit, &part)?;
+                }
+                _ => rest.terms.push((atom, factor)),
+            }
+        }
+        Some((quotient, rest))
+    }
+
+    /// `floor(form / divisor)` or `form mod divisor`, for a divisor that is not constant and never 0.
+    ///
+    /// With `form = divisor * quotient + rest` the floor is `quotient + floor(rest / divisor)`, and the remainder that of the
+    /// rest. Where the rest lies between 0 and the divisor it is the remainder.
+    pub(crate) fn divided(
+        &mut self,
+        op: Binary,
+        form: &Form,
+        divisor: &Form,
+        (low, high): (i64, i64),
+        context: &mut Context,
+    ) -> Option<Form> {
+        let (mut form, mut divisor, mut range) = (form.clone(), divisor.clone(), self.bounds(divisor, context)?);
+        if range.1 < 0 && op == Binary::Div {
+            // Both with the other sign.
+            (form, divisor, range) = (form.times(-1)?, divisor.times(-1)?, (-range.1, -range.0));
+        }
+        // With g dividing the divisor and every coefficient, floor((g * m + c) / (g * d)) is floor((m + floor(c / g)) / d).
+        let common = gcd(form.content().into(), divisor.content().into()) as i64;
+        if op == Binary::Div && common > 1 && divisor.constant % common == 0 {
+            form = form.divided(common, form.constant.div_euclid(common));
+            divisor = divisor.divided(common, divisor.constant / common);
+            range = (range.0 / i128::from(common), range.1 / i128::from(common));
+        }
+        if let Some(by) = divisor.as_constant() {
+            return self.quotient(&form, by, context);
+        }
+        let (quotient, rest) = self.divided_by(&form, &divisor, context).unwrap_or((Form::default(), form.clone()));
+        let is_remainder = range.0 > 0
+            && self.bounds(&rest, context).is_some_and(|(low, _)| low >= 0)
+            && self.bounds(&divisor.plus(-1, &rest)?, context).is_some_and(|(low, _)| low > 0);
+        match op {
+            Binary::Div if is_remainder || rest == Form::default() => return Some(quotient),
+            Binary::Mod if is_remainder || rest == Form::default() => return Some(rest),
+            _ => {}
+        }
+        let mut span = (low, high);
+        if quotient != Form::default() {
+            // What is left is not what the range is of.
+            let ((low, high), (least, most)) = (self.bounds(&rest, context)?, range);
+            if least <= 0 {
+                return None;
+            }
+            let ends = [div_floor(low, least), div_floor(low, most), div_floor(high, least), div_floor(high, most)];
+            span = match op {
+                Binary::Div => (i64::try_from(*ends.iter().min()?).ok()?, i64::try_from(*ends.iter().max()?).ok()?),
+                _ => (0, i64::try_from(most - 1).ok()?),
+            };
+        }
+        let atom = self.atom(Kind::Operation(op, rest, divisor, span), context)?;
+        quotient.times(i64::from(op == Binary::Div))?.plus(1, &Form::atom(atom))
+    }
+
+    /// A sum of products with a factor in common as one product: `x * y + 10 * x` is `x * (y + 10)`. `None` where none is shorter.
+    pub(crate) fn factored(&mut self, sum: &Form, context: &mut Context) -> Option<Form> {
+        let is_product = |(atom, _): &&(Atom, i64)| matches!(self.kind(*atom), Kind::Product(..));
+        let mut candidates: Factors =
+            sum.terms.iter().filter(is_product).flat_map(|(atom, _)| self.factors(*atom)).collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        let size = self.size(sum);
+        let mut best: Option<(usize, Form)> = None;
+        for factor in candidates {
+            let (inner, rest) = self.divided_by(sum, &Form::atom(factor), context)?;
+            if inner.terms.len() + usize::from(inner.constant != 0) < 2 {
+                continue;
+            }
+            let inner = self.factored(&inner, context).unwrap_or(inner);
+            let common = gcd(inner.content().into(), inner.constant.into()) as i64;
+            let inner = inner.divided(common, inner.constant / common);
+            let product = self.atom(Kind::Product(Form::atom(factor), inner), context)?;
+            let form = rest.plus(common, &Form::atom(product))?;
+            let new = self.size(&form);
+            if new < size && best.as_ref().is_none_or(|(least, _)| new < *least) {
+                best = Some((new, form));
+            }
+        }
+        let (_, form) = best?;
+        Some(self.factored(&form, context).unwrap_or(form))
+    }
+}
+
+/// The atom that a form is.
+fn single(form: &Form) -> Option<Atom> {
+    match (&form.terms[..], form.constant) {
+        ([(atom, 1)], 0) => Some(*atom),
+        _ => None,
+    }
+}
