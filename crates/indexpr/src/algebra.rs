@@ -26,6 +26,8 @@ pub(crate) struct Algebra {
     has_remainders: bool,
     /// Whether a term that is not a multiple of the divisor was split between the numerator and the outside.
     takes_parts: bool,
+    /// How deep extrema within extrema are being made.
+    pub(crate) depth: u32,
     /// Whether an atom is an extremum or a choice between numbers.
     pub(crate) has_cases: bool,
     /// Whether any term, or a part of one, was taken out of a numerator.

@@ -23,6 +23,9 @@ type Conditions = SmallVec<[Condition; 4]>;
 /// A work limit: an extremum of more operands than this is taken as it is. All pairs are compared.
 const MAX_OPERANDS: usize = 8;
 
+/// A work limit: extrema in extrema are looked at so deep.
+const MAX_DEPTH: u32 = 8;
+
 /// A work limit: how many choices of operands are tried for one bound.
 const MAX_CASES: u32 = 24;
 
@@ -38,12 +41,20 @@ impl Algebra {
     pub(crate) fn bounds(&self, form: &Form, context: &Context) -> Option<Span> {
         match self.has_cases {
             true => self.bounds_by_cases(form, context, &mut { MAX_CASES }),
-            false => context.bounds_of_difference(form),
+            false => self.bounds_of_products(form, context),
+        }
+    }
+
+    fn bounds_of_products(&self, form: &Form, context: &Context) -> Option<Span> {
+        let (low, high) = context.bounds_of_difference(form)?;
+        match self.bounds_by_corners(form, context) {
+            Some((least, most)) => Some((low.max(least), high.min(most))),
+            None => Some((low, high)),
         }
     }
 
     fn bounds_by_cases(&self, form: &Form, context: &Context, left: &mut u32) -> Option<Span> {
-        let span = context.bounds_of_difference(form)?;
+        let span = self.bounds_of_products(form, context)?;
         // The last one first: operands are made of earlier atoms.
         let Some((atom, factor)) = form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom)) else { return Some(span) };
         let mut all: Option<Span> = None;
@@ -95,6 +106,21 @@ impl Algebra {
 
     /// The minimum or maximum of some forms, at least one; `None` past `i64`, or where there are too many.
     pub(crate) fn extremum(&mut self, op: Binary, operands: &[Form], context: &mut Context) -> Option<Form> {
+        self.within_depth(|algebra| algebra.extremum_of(op, operands, context))
+    }
+
+    /// What is made a few levels deep, and nothing deeper: expressions may be of any depth, and the stack is not.
+    fn within_depth<T>(&mut self, make: impl FnOnce(&mut Algebra) -> Option<T>) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let made = make(self);
+        self.depth -= 1;
+        made
+    }
+
+    fn extremum_of(&mut self, op: Binary, operands: &[Form], context: &mut Context) -> Option<Form> {
         let mut list = self.joined(op, operands, context)?;
         self.share(op, &mut list, context)?;
         self.cap(op, &mut list, context)?;
@@ -578,6 +604,10 @@ impl Algebra {
 
     /// About how many operations a form takes, those of extrema and choices in it included.
     pub(crate) fn size(&self, form: &Form) -> usize {
+        self.size_within(form, 3)
+    }
+
+    fn size_within(&self, form: &Form, depth: u32) -> usize {
         let summands = form.terms.len() + usize::from(form.constant != 0);
         // Terms of one coefficient are multiplied together.
         let is_first = |at: usize, factor: i64| !form.terms[..at].iter().any(|(_, other)| other.abs() == factor.abs());
@@ -586,12 +616,10 @@ impl Algebra {
             .count();
         let negated = form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
         let inner = form.terms.iter().map(|(atom, _)| match self.kind(*atom) {
-            Kind::Extremum(_, operands) => {
-                operands.len() - 1 + operands.iter().map(|operand| self.size(operand)).sum::<usize>()
-            }
-            Kind::Select(_, a, b) => 1 + self.size(a) + self.size(b),
-            Kind::Product(a, b) => 1 + self.size(a) + self.size(b),
             Kind::Variable(..) => 0,
+            kind @ (Kind::Extremum(..) | Kind::Select(..) | Kind::Product(..)) if depth > 0 => {
+                kind.forms().map(|operand| 1 + self.size_within(operand, depth - 1)).sum::<usize>() - 1
+            }
             _ => 1,
         });
         summands.saturating_sub(1) + products + usize::from(negated) + inner.sum::<usize>()
@@ -622,8 +650,11 @@ impl Algebra {
         if sums.iter().filter(divides).count() > most {
             return None;
         }
-        let quotients = sums.iter().map(|sum| self.quotient_within(sum, divisor, most, context)).collect::<Option<Operands>>()?;
-        self.extremum(op, &quotients, context)
+        self.within_depth(|algebra| {
+            let quotients = sums.iter().map(|sum| algebra.quotient_within(sum, divisor, most, context));
+            let quotients = quotients.collect::<Option<Operands>>()?;
+            algebra.extremum(op, &quotients, context)
+        })
     }
 
     /// A test of a form with an extremum in it, where it is decided for all operands but one.

@@ -503,12 +503,17 @@ impl<'a> Parser<'_, 'a> {
                     }
                 },
                 Open::Infix(Infix::Bar) => {
-                    if !self.are_conditions() {
-                        let message = "`|` combines conditions: of numbers its bits are no sum and no product";
+                    if self.are_conditions() {
+                        self.binary(Binary::Or, &span)?;
+                        continue;
+                    }
+                    let (b, a) = (self.pop(), self.pop());
+                    // Bits that are never set in both are those of the sum.
+                    if !self.graph.share_no_bits(a, b) {
+                        let message = "`|` combines conditions: the bits of numbers that can be set in both are no sum";
                         return Err(self.error_at(span, message.into()));
                     }
-                    self.binary(Binary::Or, &span)?;
-                    continue;
+                    self.graph.binary(Binary::Add, a, b)
                 }
                 Open::Infix(Infix::Mask) if self.are_conditions() => {
                     self.binary(Binary::And, &span)?;
@@ -916,6 +921,13 @@ impl Graph {
     /// The same expression; an error if it is a condition.
     fn number(&self, op: &'static str, a: Expr) -> Result<Expr, Error> {
         if self.sort(a) == Sort::Number { Ok(a) } else { Err(Reason::NotANumber.in_op(op)) }
+    }
+
+    /// Whether two numbers never have a bit in common.
+    fn share_no_bits(&self, a: Expr, b: Expr) -> bool {
+        let numbers = [a, b].into_iter().all(|operand| self.sort(operand) == Sort::Number);
+        let is_zero = |operand: Expr| self.node(operand) == Node::Int(0);
+        numbers && (is_zero(a) || is_zero(b) || self.facts(a).shares_no_bits(self.facts(b)))
     }
 
     /// The quotient rounded towards zero, or its remainder, which has the sign of the dividend: C's `/` and `%` by

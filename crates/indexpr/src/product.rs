@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::algebra::Algebra;
 use crate::atoms::Kind;
-use crate::context::Context;
+use crate::context::{Context, Span};
 use crate::form::{Atom, Form};
 use crate::graph::Binary;
 
@@ -22,19 +22,15 @@ const MAX_TERMS: usize = 6;
 /// A work limit: a product of more atoms than this is not taken apart.
 const MAX_FACTORS: usize = 8;
 
+/// A work limit: of more atoms than this the corners are not tried.
+const MAX_CORNERS: usize = 5;
+
 impl Algebra {
     /// The product of two forms that are not constant; `None` past `i64`.
     pub(crate) fn product(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
         if let Some(form) = self.product_of_both(a, b, context) {
             return Some(form);
         }
-        // A common factor of all numbers of a form stands outside.
-        let primitive = |form: &Form| {
-            let common = gcd(form.content().into(), form.constant.into()) as i64;
-            let sign = if form.terms.first().is_some_and(|(_, factor)| *factor < 0) { -1 } else { 1 };
-            let common = common.max(1) * sign;
-            (common, form.divided(common, form.constant / common))
-        };
         let ((left, a), (right, b)) = (primitive(a), primitive(b));
         let product = match (single(&a), single(&b)) {
             (Some(one), Some(other)) => {
@@ -122,6 +118,55 @@ impl Algebra {
         Some((quotient, rest))
     }
 
+    /// The products in a form of which a sum is a factor, each divided by it, and the rest.
+    fn divided_by_sum(&self, form: &Form, divisor: &Form) -> Option<(Form, Form)> {
+        let (mut quotient, mut rest) = (Form::default(), form.clone());
+        for &(atom, factor) in &form.terms {
+            let other = match self.kind(atom) {
+                Kind::Product(a, b) if a == divisor => b,
+                Kind::Product(a, b) if b == divisor => a,
+                _ => continue,
+            };
+            (quotient, rest) = (quotient.plus(factor, other)?, rest.without(atom));
+        }
+        Some((quotient, rest))
+    }
+
+    /// The interval of a form with products of atoms, none of them twice in one: it is linear in each atom, so that it is least
+    /// and greatest at corners of the box of their ranges. `None` where it is no such form, or has more atoms than are tried.
+    pub(crate) fn bounds_by_corners(&self, form: &Form, context: &Context) -> Option<Span> {
+        let mut atoms = Factors::new();
+        let mut terms: SmallVec<[(Factors, i128); 8]> = SmallVec::new();
+        for (atom, factor) in &form.terms {
+            let factors = self.factors(*atom);
+            if factors.windows(2).any(|pair| pair[0] == pair[1]) {
+                return None;
+            }
+            atoms.extend(factors.iter().copied());
+            terms.push((factors, i128::from(*factor)));
+        }
+        atoms.sort_unstable();
+        atoms.dedup();
+        if atoms.len() > MAX_CORNERS || terms.iter().all(|(factors, _)| factors.len() < 2) {
+            return None;
+        }
+        let mut span: Option<Span> = None;
+        for corner in 0..1_u32 << atoms.len() {
+            let mut value = i128::from(form.constant);
+            for (factors, factor) in &terms {
+                let mut product = *factor;
+                for atom in factors {
+                    let place = atoms.binary_search(atom).ok()?;
+                    let (low, high) = context.range(*atom);
+                    product = product.checked_mul(if corner >> place & 1 == 0 { low } else { high })?;
+                }
+                value = value.checked_add(product)?;
+            }
+            span = Some(span.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
+        }
+        span
+    }
+
     /// `floor(form / divisor)` or `form mod divisor`, for a divisor that is not constant and never 0.
     ///
     /// With `form = divisor * quotient + rest` the floor is `quotient + floor(rest / divisor)`, and the remainder that of the
@@ -135,10 +180,6 @@ impl Algebra {
         context: &mut Context,
     ) -> Option<Form> {
         let (mut form, mut divisor, mut range) = (form.clone(), divisor.clone(), self.bounds(divisor, context)?);
-        if range.1 < 0 && op == Binary::Div {
-            // Both with the other sign.
-            (form, divisor, range) = (form.times(-1)?, divisor.times(-1)?, (-range.1, -range.0));
-        }
         // With g dividing the divisor and every coefficient, floor((g * m + c) / (g * d)) is floor((m + floor(c / g)) / d).
         let common = gcd(form.content().into(), divisor.content().into()) as i64;
         if op == Binary::Div && common > 1 && divisor.constant % common == 0 {
@@ -149,6 +190,11 @@ impl Algebra {
         if let Some(by) = divisor.as_constant() {
             return self.quotient(&form, by, context);
         }
+        let as_given = (form.clone(), divisor.clone());
+        if range.1 < 0 && op == Binary::Div {
+            // Both with the other sign.
+            (form, divisor, range) = (form.times(-1)?, divisor.times(-1)?, (-range.1, -range.0));
+        }
         let (quotient, rest) = self.divided_by(&form, &divisor, context).unwrap_or((Form::default(), form.clone()));
         let is_remainder = range.0 > 0
             && self.bounds(&rest, context).is_some_and(|(low, _)| low >= 0)
@@ -158,8 +204,10 @@ impl Algebra {
             Binary::Mod if is_remainder || rest == Form::default() => return Some(rest),
             _ => {}
         }
-        let mut span = (low, high);
-        if quotient != Form::default() {
+        let (mut rest, mut span) = (rest, (low, high));
+        if quotient == Form::default() {
+            (rest, divisor) = as_given;
+        } else {
             // What is left is not what the range is of.
             let ((low, high), (least, most)) = (self.bounds(&rest, context)?, range);
             if least <= 0 {
@@ -183,16 +231,22 @@ impl Algebra {
         candidates.sort_unstable();
         candidates.dedup();
         let size = self.size(sum);
+        // Sums that are factors, too.
+        let operands = sum.terms.iter().filter(is_product).flat_map(|(atom, _)| self.kind(*atom).forms());
+        let sums: SmallVec<[Form; 4]> = operands.filter(|form| single(form).is_none()).cloned().collect();
+        let factors = candidates.into_iter().map(Form::atom).chain(sums);
         let mut best: Option<(usize, Form)> = None;
-        for factor in candidates {
-            let (inner, rest) = self.divided_by(sum, &Form::atom(factor), context)?;
+        for factor in factors.collect::<SmallVec<[Form; 8]>>() {
+            let (inner, rest) = match single(&factor) {
+                Some(_) => self.divided_by(sum, &factor, context)?,
+                None => self.divided_by_sum(sum, &factor)?,
+            };
             if inner.terms.len() + usize::from(inner.constant != 0) < 2 {
                 continue;
             }
             let inner = self.factored(&inner, context).unwrap_or(inner);
-            let common = gcd(inner.content().into(), inner.constant.into()) as i64;
-            let inner = inner.divided(common, inner.constant / common);
-            let product = self.atom(Kind::Product(Form::atom(factor), inner), context)?;
+            let (common, inner) = primitive(&inner);
+            let product = self.atom(Kind::Product(factor, inner), context)?;
             let form = rest.plus(common, &Form::atom(product))?;
             let new = self.size(&form);
             if new < size && best.as_ref().is_none_or(|(least, _)| new < *least) {
@@ -202,6 +256,14 @@ impl Algebra {
         let (_, form) = best?;
         Some(self.factored(&form, context).unwrap_or(form))
     }
+}
+
+/// What all numbers of a form have in common, with the sign of the first, and the form without it.
+fn primitive(form: &Form) -> (i64, Form) {
+    let common = gcd(form.content().into(), form.constant.into()) as i64;
+    let sign = if form.terms.first().is_some_and(|(_, factor)| *factor < 0) { -1 } else { 1 };
+    let common = common.max(1) * sign;
+    (common, form.divided(common, form.constant / common))
 }
 
 /// The atom that a form is.

@@ -378,7 +378,7 @@ fn texts_of_compilers_are_read() {
         ("FloorDiv(x)", "`FloorDiv` takes 2 numbers"),
         ("ModularIndexing(x, 2)", "`ModularIndexing` takes 3 numbers"),
         ("Identity(x, 2)", "`Identity` takes one number"),
-        ("x | y", "`|` combines conditions: of numbers its bits are no sum and no product"),
+        ("x | y", "`|` combines conditions: the bits of numbers that can be set in both are no sum"),
         (
             "threadIdx.x + 1",
             "expected a variable, found `threadIdx.x`: it is read as the variable `threadIdx_x`, and there is none of that name",
@@ -464,7 +464,7 @@ fn complaints_point_at_their_cause() {
         ("3 & idx0", 2..3, "`&` needs a mask of low bits on its right: 1, 3, 7, 15 and so on"),
         ("idx0 >> 63", 5..7, "`>>` needs a constant on its right, from 0 to 62"),
         ("idx0 << idx1", 5..7, "`<<` needs a constant on its right, from 0 to 62"),
-        ("idx0 | 3", 5..6, "`|` combines conditions: of numbers its bits are no sum and no product"),
+        ("idx0 | 3", 5..6, "`|` combines conditions: the bits of numbers that can be set in both are no sum"),
         ("idx0[3]", 4..5, "expected an operator, found `[`"),
         ("1 <= idx0 < True", 10..11, "<: a number is needed here, not a condition"),
     ];
