@@ -180,20 +180,21 @@ impl Algebra {
         context: &mut Context,
     ) -> Option<Form> {
         let (mut form, mut divisor, mut range) = (form.clone(), divisor.clone(), self.bounds(divisor, context)?);
-        // With g dividing the divisor and every coefficient, floor((g * m + c) / (g * d)) is floor((m + floor(c / g)) / d).
+        // A negative divisor divides what has the other sign.
+        let is_negative = range.1 < 0 && op == Binary::Div;
+        if is_negative {
+            (form, divisor, range) = (form.times(-1)?, divisor.times(-1)?, (-range.1, -range.0));
+        }
+        // With g dividing the divisor and every coefficient, floor((g * m + c) / (g * d)) is floor((m + floor(c / g)) / d) for
+        // a positive d.
         let common = gcd(form.content().into(), divisor.content().into()) as i64;
-        if op == Binary::Div && common > 1 && divisor.constant % common == 0 {
+        if op == Binary::Div && range.0 > 0 && common > 1 && divisor.constant % common == 0 {
             form = form.divided(common, form.constant.div_euclid(common));
             divisor = divisor.divided(common, divisor.constant / common);
             range = (range.0 / i128::from(common), range.1 / i128::from(common));
         }
         if let Some(by) = divisor.as_constant() {
             return self.quotient(&form, by, context);
-        }
-        let as_given = (form.clone(), divisor.clone());
-        if range.1 < 0 && op == Binary::Div {
-            // Both with the other sign.
-            (form, divisor, range) = (form.times(-1)?, divisor.times(-1)?, (-range.1, -range.0));
         }
         let (quotient, rest) = self.divided_by(&form, &divisor, context).unwrap_or((Form::default(), form.clone()));
         let is_remainder = range.0 > 0
@@ -206,7 +207,8 @@ impl Algebra {
         }
         let (mut rest, mut span) = (rest, (low, high));
         if quotient == Form::default() {
-            (rest, divisor) = as_given;
+            // The negative of a sum costs more than it.
+            (rest, divisor) = if is_negative { (form.times(-1)?, divisor.times(-1)?) } else { (form, divisor) };
         } else {
             // What is left is not what the range is of.
             let ((low, high), (least, most)) = (self.bounds(&rest, context)?, range);
