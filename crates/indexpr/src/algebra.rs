@@ -26,6 +26,8 @@ pub(crate) struct Algebra {
     has_remainders: bool,
     /// Whether a term that is not a multiple of the divisor was split between the numerator and the outside.
     takes_parts: bool,
+    /// Whether an atom is a product of forms.
+    pub(crate) has_products: bool,
     /// How deep extrema within extrema are being made.
     pub(crate) depth: u32,
     /// Whether an atom is an extremum or a choice between numbers.
@@ -209,7 +211,15 @@ impl Algebra {
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         self.takes_multiples |= taken != Form::default();
         self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
-        let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
+        // Where the quotient is -1 or 0, it is by any divisor that is large enough, of which a power of two is cheap.
+        let by = match context.bounds(&rest) {
+            Some((low, high)) if !(divisor as u64).is_power_of_two() => {
+                let reach = u64::try_from((-low).max(high + 1)).ok().and_then(u64::checked_next_power_of_two);
+                reach.and_then(|reach| i64::try_from(reach).ok()).filter(|reach| *reach > 1 && *reach <= divisor)
+            }
+            _ => None,
+        };
+        let atom = self.atom(Kind::Quotient(rest, by.unwrap_or(divisor)), context)?;
         taken.plus(1, &Form::atom(atom))
     }
 

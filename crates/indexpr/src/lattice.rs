@@ -184,14 +184,16 @@ impl Algebra {
                 _ => self.join(op, &mut list, operand, context)?,
             }
         }
-        // An extremum in a sum is taken apart only where fewer operands are left than there were.
+        // An extremum in a sum is taken apart only where no more operands are left than there were.
         if let Some(at) = (0..list.len()).find(|at| self.as_extremum(op, &list[*at]).is_some()) {
-            let mut fewer: Operands = list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, f)| f.clone()).collect();
+            let mut apart = list.clone();
+            apart.remove(at);
             for operand in self.as_extremum(op, &list[at])?.0 {
-                self.join(op, &mut fewer, operand, context)?;
+                self.join(op, &mut apart, operand, context)?;
             }
-            if fewer.len() <= list.len() {
-                return Some(fewer);
+            self.keep_what_decides(op, &mut apart, context);
+            if apart.len() <= list.len() {
+                return Some(apart);
             }
         }
         Some(list)
@@ -368,7 +370,7 @@ impl Algebra {
     /// Looks at each operand where it decides, which is where all others are beaten: if it nowhere is, it goes, and if it has
     /// fewer atoms there it may be what it is there. Most of what is compared is linear, and the conditions narrow the
     /// ranges of single atoms.
-    fn keep_what_decides(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
+    fn keep_what_decides(&self, op: Binary, list: &mut Operands, context: &Context) -> Option<()> {
         let mut at = 0;
         while at < list.len() && list.len() > 1 {
             let beats = |form: &Form, other: &Form, by: i128| {
@@ -381,8 +383,8 @@ impl Algebra {
                 list.remove(at);
                 continue;
             };
-            if let Some(form) = there.with_known_values(&list[at])
-                && form.terms.len() < list[at].terms.len()
+            if let Some(form) = self.known_there(&list[at], &there)
+                && self.size(&form) < self.size(&list[at])
             {
                 // Where another one decides, the new form must not beat them all.
                 let is_no_better = |other: &Form| {
@@ -399,11 +401,54 @@ impl Algebra {
         Some(())
     }
 
+    /// A form where conditions hold that a context knows: with known values, and with the operands of extrema that decide there.
+    fn known_there(&self, form: &Form, there: &Context) -> Option<Form> {
+        let mut form = there.with_known_values(form)?;
+        for (atom, factor) in form.terms.clone() {
+            let Kind::Extremum(op, operands) = self.kind(atom) else { continue };
+            let mut left = Operands::new();
+            for operand in operands {
+                self.join(*op, &mut left, operand.clone(), there)?;
+            }
+            if let [only] = &left[..] {
+                form = form.plus(-factor, &Form::atom(atom))?.plus(factor, only)?;
+            }
+        }
+        Some(form)
+    }
+
+    /// The conditions that a condition on a form with an extremum comes to: it holds for the smallest of several forms that it is
+    /// at least a number where it holds for all of them, and if for all but one it never holds, it does for that one.
+    fn conditions_of_cases(&self, condition: &Condition, context: &Context, all: &mut Conditions) -> Option<()> {
+        let Condition { form, low, high } = condition;
+        let (atom, factor) = *form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom))?;
+        let is_least = self.is_least(atom, factor)?;
+        match (low.is_some() && high.is_none() && is_least) || (low.is_none() && high.is_some() && !is_least) {
+            true => {
+                let rest = form.plus(-factor, &Form::atom(atom))?;
+                for operand in self.kind(atom).forms() {
+                    all.push(Condition { form: rest.plus(factor, operand)?, low: *low, high: *high }.normal());
+                }
+            }
+            false => match self.decided(condition, context)? {
+                Decided::Test(test) => all.push(test.normal()),
+                Decided::Known(_) => {}
+            },
+        }
+        Some(())
+    }
+
     /// What is known where conditions hold; an error where they are shown never to hold together.
     fn context_of(&self, conditions: &Conditions, form: &Form, context: &Context) -> Result<Context, Contradiction> {
-        let mut all = Conditions::new();
+        let (mut all, mut plain_ones) = (Conditions::new(), Conditions::new());
         for condition in conditions {
             let condition = condition.clone().normal();
+            if self.has_cases {
+                let _ = self.conditions_of_cases(&condition, context, &mut plain_ones);
+            }
+            plain_ones.push(condition);
+        }
+        for condition in plain_ones {
             let plain = self.without_quotient(condition.clone(), context).normal();
             all.extend(context.eliminated(&condition).map(Condition::normal));
             if plain != condition {
@@ -423,7 +468,10 @@ impl Algebra {
             }
         }
         let there = Context::of(self, all.iter(), [form]);
-        let never = |condition: &Condition| condition.truth(there.bounds_of_difference(&condition.form)) == Truth::Never;
+        let never = |condition: &Condition| {
+            let bounds = self.bounds(&condition.form, &there);
+            bounds.is_some_and(|(low, high)| low > high) || condition.truth(bounds) == Truth::Never
+        };
         if all.iter().any(never) { Err(Contradiction) } else { Ok(there) }
     }
 
@@ -473,7 +521,8 @@ impl Algebra {
     fn added_within(&mut self, form: &Form, atom: Atom, factor: i64, context: &mut Context) -> Option<Form> {
         let rest = form.plus(-factor, &Form::atom(atom))?;
         let goes = |operand: &Form| {
-            operand.terms.iter().any(|(atom, by)| by.checked_mul(factor).is_some_and(|by| rest.coefficient(*atom) == -by))
+            let meets = |(atom, by): &(Atom, i64)| rest.coefficient(*atom).signum() == -by.signum() * factor.signum();
+            operand.terms.iter().any(|term| meets(term) && rest.coefficient(term.0) != 0)
         };
         match self.kind(atom) {
             Kind::Extremum(op, operands) => {

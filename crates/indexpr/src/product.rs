@@ -31,6 +31,7 @@ impl Algebra {
         if let Some(form) = self.product_of_both(a, b, context) {
             return Some(form);
         }
+        self.has_products = true;
         let ((left, a), (right, b)) = (primitive(a), primitive(b));
         let product = match (single(&a), single(&b)) {
             (Some(one), Some(other)) => {
@@ -135,6 +136,9 @@ impl Algebra {
     /// The interval of a form with products of atoms, none of them twice in one: it is linear in each atom, so that it is least
     /// and greatest at corners of the box of their ranges. `None` where it is no such form, or has more atoms than are tried.
     pub(crate) fn bounds_by_corners(&self, form: &Form, context: &Context) -> Option<Span> {
+        if !self.has_products {
+            return None;
+        }
         let mut atoms = Factors::new();
         let mut terms: SmallVec<[(Factors, i128); 8]> = SmallVec::new();
         for (atom, factor) in &form.terms {

@@ -26,6 +26,9 @@ pub(crate) struct Rewritten {
 impl Algebra {
     /// The roots with all forms that they are made of written shorter; `None` where nothing is, or a number leaves `i64`.
     pub(crate) fn shorter_roots(&mut self, roots: &[Root], context: &mut Context) -> Option<Vec<Root>> {
+        if !self.has_quotients() && !self.has_products {
+            return None;
+        }
         let mut done = Rewritten::default();
         let all = self.len() as Atom;
         // Operands come before what is made of them.
@@ -155,6 +158,17 @@ impl Algebra {
             done.changed = true;
         }
         for (atom, factor) in sum.clone().terms {
+            // `k * (m % d)` is `k * m % (k * d)`, where the product is not one more.
+            if let Kind::Remainder(whole, by) = self.kind(atom)
+                && factor > 1
+                && let Some((scaled, divisor)) = whole.times(factor).zip(by.checked_mul(factor))
+                && self.size(&scaled) <= self.size(whole)
+            {
+                let remainder = self.atom(Kind::Remainder(scaled, divisor), context)?;
+                sum = sum.plus(-factor, &Form::atom(atom))?.plus(1, &Form::atom(remainder))?;
+                done.changed = true;
+                continue;
+            }
             // `-(-m % d)` is `m % -d`.
             if let Kind::Remainder(whole, by) = self.kind(atom)
                 && let Some(minus) = negated(whole)

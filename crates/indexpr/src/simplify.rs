@@ -195,6 +195,9 @@ impl Graph {
                 let found = self.rewritten(&from, Products::OfSums, &mut reader);
                 next = style.next(&reader.algebra);
                 for found in found {
+                    if found == best {
+                        continue;
+                    }
                     let (new, wide) = (self.cost(&found), self.is_wide(&found));
                     let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
                     if no_dearer && wide <= is_wide && (new != cost || wide != is_wide) {
