@@ -103,7 +103,8 @@ Proof.
   { destruct (Z.eqb_spec (a mod b) 0) as [E|E].
     - rewrite R. cbn [negb]. rewrite andb_false_r, E. reflexivity.
     - apply Z.eqb_neq. intros C. apply E. apply Z.mod_divide; [assumption|]. apply Z.rem_divide; assumption. }
-  rewrite Z0. destruct (Z.eqb_spec (a mod b) 0) as [E|E]; cbn [negb] in *; rewrite ?andb_false_r, ?andb_true_r in *; [lia|].
+  rewrite Z0.
+  destruct (Z.eqb_spec (a mod b) 0) as [E|E]; cbn [negb] in *; rewrite ?andb_false_r, ?andb_true_r in *; [lia|].
   assert (a <> 0) by (intros ->; apply E; apply Z.mod_0_l; assumption).
   destruct (Z.ltb_spec 0 b), (Z.ltb_spec a 0), (Z.ltb_spec b 0), (Z.ltb_spec 0 a); cbn [xorb]; lia.
 Qed.
@@ -194,25 +195,26 @@ Proof.
 Qed.
 
 (** For others it has a bit more than the type: [2 ^ w + m].  The product by it is made in steps that fit. *)
-Theorem wide_factor : forall d l w n, 0 < l -> 0 <= w -> 2 ^ (l - 1) < d <= 2 ^ l -> 0 <= n ->
+Theorem wide_factor : forall d l w n, 0 < l -> 0 <= w -> 2 ^ (l - 1) < d < 2 ^ l -> d < 2 ^ w -> 0 <= n ->
   let m := (2 ^ l - d) * 2 ^ w / d + 1 in
   let t := n * m / 2 ^ w in
-  2 ^ (w + l) <= (2 ^ w + m) * d /\ (2 ^ w + m) * d - 2 ^ (w + l) <= d /\
+  (2 ^ (w + l) <= (2 ^ w + m) * d /\ (2 ^ w + m) * d - 2 ^ (w + l) < 2 ^ l) /\
+  0 <= m < 2 ^ w /\ t <= n /\
   (t + (n - t) / 2) / 2 ^ (l - 1) = n * (2 ^ w + m) / 2 ^ (w + l).
 Proof.
-  intros d l w n Hl Hw Hd Hn m t. pose proof (Z.pow_pos_nonneg 2 w ltac:(lia) Hw) as W.
+  intros d l w n Hl Hw Hd Hdw Hn m t. pose proof (Z.pow_pos_nonneg 2 w ltac:(lia) Hw) as W.
   pose proof (Z.pow_pos_nonneg 2 (l - 1) ltac:(lia) ltac:(lia)) as L.
-  rewrite Z.pow_add_r by lia. set (u := (2 ^ l - d) * 2 ^ w) in *.
-  divide_out u d. split; [|split].
-  - unfold m. unfold u in *. nia.
-  - unfold m. unfold u in *. nia.
-  - replace (t + (n - t) / 2) with ((n + t) / 2).
-    2: { replace (n + t) with (n - t + t * 2) by ring. rewrite Z.div_add by lia. lia. }
-    rewrite Z.div_div by lia. replace (2 * 2 ^ (l - 1)) with (2 ^ l).
-    2: { replace l with (1 + (l - 1)) at 1 by lia. rewrite Z.pow_add_r by lia. reflexivity. }
-    assert (P : 0 < 2 ^ l) by (apply Z.pow_pos_nonneg; lia).
-    rewrite <- Z.div_div by lia. f_equal.
-    replace (n * (2 ^ w + m)) with (n * m + n * 2 ^ w) by ring. rewrite Z.div_add by lia. unfold t. lia.
+  assert (L2 : 2 * 2 ^ (l - 1) = 2 ^ l).
+  { replace l with (1 + (l - 1)) at 2 by lia. rewrite Z.pow_add_r by lia. reflexivity. }
+  rewrite Z.pow_add_r by lia. set (u := (2 ^ l - d) * 2 ^ w) in *. divide_out u d.
+  assert (M : 0 <= m < 2 ^ w).
+  { unfold m. assert (u + d < d * 2 ^ w) by (unfold u; nia). assert (0 <= u) by (unfold u; nia). split; nia. }
+  assert (T : t <= n) by (unfold t; apply Z.div_le_upper_bound; nia).
+  split; [split; unfold m; unfold u in *; nia|]. split; [exact M|]. split; [exact T|].
+  replace (t + (n - t) / 2) with ((n + t) / 2).
+  2: { replace (n + t) with (n - t + t * 2) by ring. rewrite Z.div_add by lia. lia. }
+  rewrite Z.div_div, L2 by lia. rewrite <- Z.div_div by lia. f_equal.
+  replace (n * (2 ^ w + m)) with (n * m + n * 2 ^ w) by ring. rewrite Z.div_add by lia. unfold t. lia.
 Qed.
 
 (** * Ranges and residue classes: [facts.rs] *)
@@ -229,7 +231,7 @@ Proof.
   rewrite !(Z.mul_comm bl), !(Z.mul_comm bh) in *. lia.
 Qed.
 
-Lemma quotient_between : forall a b bl bh, 0 < bl -> bl <= b <= bh ->
+Lemma quotient_by_range : forall a b bl bh, 0 < bl -> bl <= b <= bh ->
   Z.min (a / bl) (a / bh) <= a / b <= Z.max (a / bl) (a / bh).
 Proof.
   intros a b l h Hl Hb. destruct (Z.le_gt_cases 0 a) as [P|N].
@@ -249,7 +251,7 @@ Proof.
     lies (a / b) (Z.min (Z.min (al / bl) (ah / bl)) (Z.min (al / bh) (ah / bh)),
                   Z.max (Z.max (al / bl) (ah / bl)) (Z.max (al / bh) (ah / bh)))).
   { unfold lies. simpl. intros a b al ah bl bh Hb A B.
-    pose proof (quotient_between a b bl bh Hb B).
+    pose proof (quotient_by_range a b bl bh Hb B).
     pose proof (Z.div_le_mono al a bl ltac:(lia) ltac:(lia)). pose proof (Z.div_le_mono a ah bl ltac:(lia) ltac:(lia)).
     pose proof (Z.div_le_mono al a bh ltac:(lia) ltac:(lia)). pose proof (Z.div_le_mono a ah bh ltac:(lia) ltac:(lia)).
     lia. }

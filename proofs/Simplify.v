@@ -142,24 +142,24 @@ Proof. intros. pose proof (Z.div_mod m d ltac:(lia)). nia. Qed.
 (** * Conditions: [atoms.rs] and [algebra.rs] *)
 
 (** A [Condition]: bounds, both ends included; either may be missing. *)
-Definition between (low high : option Z) (x : Z) : Prop :=
+Definition allowed (low high : option Z) (x : Z) : Prop :=
   match low with Some l => l <= x | None => True end /\ match high with Some h => x <= h | None => True end.
 
 Lemma bounds_keep : forall f g low high x y, (forall l, l <= x <-> f l <= y) -> (forall h, x <= h <-> y <= g h) ->
-  (between low high x <-> between (option_map f low) (option_map g high) y).
-Proof. intros f g low high x y F G. unfold between. destruct low, high; simpl; rewrite ?F, ?G; tauto. Qed.
+  (allowed low high x <-> allowed (option_map f low) (option_map g high) y).
+Proof. intros f g low high x y F G. unfold allowed. destruct low, high; simpl; rewrite ?F, ?G; tauto. Qed.
 
 Lemma bounds_turn : forall f g low high x y, (forall l, l <= x <-> y <= g l) -> (forall h, x <= h <-> f h <= y) ->
-  (between low high x <-> between (option_map f high) (option_map g low) y).
-Proof. intros f g low high x y F G. unfold between. destruct low, high; simpl; rewrite ?F, ?G; tauto. Qed.
+  (allowed low high x <-> allowed (option_map f high) (option_map g low) y).
+Proof. intros f g low high x y F G. unfold allowed. destruct low, high; simpl; rewrite ?F, ?G; tauto. Qed.
 
 (** [Condition::normal]: without a constant, and divided by the content with either sign.  Bounds are rounded inwards;
     a negative divisor turns them round. *)
 Theorem normal_form : forall c g f low high, g <> 0 ->
-  (between low high (c + g * f) <->
+  (allowed low high (c + g * f) <->
    if 0 <? g
-   then between (option_map (fun l => ceil_div (l - c) g) low) (option_map (fun h => (h - c) / g) high) f
-   else between (option_map (fun h => ceil_div (h - c) g) high) (option_map (fun l => (l - c) / g) low) f).
+   then allowed (option_map (fun l => ceil_div (l - c) g) low) (option_map (fun h => (h - c) / g) high) f
+   else allowed (option_map (fun h => ceil_div (h - c) g) high) (option_map (fun l => (l - c) / g) low) f).
 Proof.
   intros c g f low high Hg. destruct (Z.ltb_spec 0 g) as [P|N].
   - apply bounds_keep.
@@ -173,14 +173,14 @@ Proof.
 Qed.
 
 (** 1 <= 3 - 2 f <= 8 is -2 <= f <= 1. *)
-Example normal_form_example : forall f, between (Some 1) (Some 8) (3 + -2 * f) <-> between (Some (-2)) (Some 1) f.
+Example normal_form_example : forall f, allowed (Some 1) (Some 8) (3 + -2 * f) <-> allowed (Some (-2)) (Some 1) f.
 Proof. intros f. apply (normal_form 3 (-2) f (Some 1) (Some 8)). lia. Qed.
 
 (** [Algebra::without_quotient]: an inequality needs no floor with the coefficient 1 or -1.  The bound that limits the
     quotient from above is raised by [d - 1]. *)
 Theorem without_quotient : forall d s m rest low high, 0 < d -> s = 1 \/ s = -1 ->
-  (between low high (s * (m / d) + rest) <->
-   between (option_map (fun l => l * d + - (if 0 <? s then 0 else d - 1)) low)
+  (allowed low high (s * (m / d) + rest) <->
+   allowed (option_map (fun l => l * d + - (if 0 <? s then 0 else d - 1)) low)
            (option_map (fun h => h * d + (if 0 <? s then d - 1 else 0)) high)
            (d * rest + s * m)).
 Proof.
@@ -200,10 +200,10 @@ Proof. change (5 / 3) with 1. lia. Qed.
 
 (** [Algebra::unwrapped]: a condition on a remainder, which is short of it by [less], as a range of remainders. *)
 Theorem range_of_remainders : forall d m less low high, 0 < d ->
-  (between low high (m mod d - less) <->
+  (allowed low high (m mod d - less) <->
    (match low with Some l => Z.max (l + less) 0 | None => 0 end) <= m mod d <
    (match high with Some h => Z.min (h + 1 + less) d | None => d end)).
-Proof. intros d m less low high Hd. divide_out m d. unfold between. destruct low, high; lia. Qed.
+Proof. intros d m less low high Hd. divide_out m d. unfold allowed. destruct low, high; lia. Qed.
 
 (** [Context::unwrapped]: a congruent form [R] whose interval misses all translates of [b..e] but [b..e] itself. *)
 Theorem unwrapped : forall s b e m R, 0 < s -> 0 <= b -> e <= s -> (s | m - R) -> e - s <= R -> R < b + s ->
@@ -389,11 +389,11 @@ Proof. intros. subst. ring. Qed.
 (** [Condition::truth]: what bounds of a form say of a condition on it. *)
 Theorem truth_by_bounds : forall low high x S, lies x S ->
   (match low with Some l => l <= fst S | None => True end -> match high with Some h => snd S <= h | None => True end ->
-   between low high x) /\
-  (forall l, low = Some l -> snd S < l -> ~ between low high x) /\
-  (forall h, high = Some h -> h < fst S -> ~ between low high x).
+   allowed low high x) /\
+  (forall l, low = Some l -> snd S < l -> ~ allowed low high x) /\
+  (forall h, high = Some h -> h < fst S -> ~ allowed low high x).
 Proof.
-  unfold lies, between. intros low high x S H. repeat split.
+  unfold lies, allowed. intros low high x S H. repeat split.
   - destruct low; lia.
   - destruct high; lia.
   - intros l -> ?. lia.
@@ -402,11 +402,11 @@ Qed.
 
 (** [Context::without_implied_bounds]. *)
 Theorem implied_bounds : forall low high x S, lies x S ->
-  (between low high x <->
-   between (match low with Some l => if fst S <? l then Some l else None | None => None end)
+  (allowed low high x <->
+   allowed (match low with Some l => if fst S <? l then Some l else None | None => None end)
            (match high with Some h => if h <? snd S then Some h else None | None => None end) x).
 Proof.
-  unfold lies, between. intros low high x S H.
+  unfold lies, allowed. intros low high x S H.
   destruct low as [l|], high as [h|]; try (destruct (Z.ltb_spec (fst S) l)); try (destruct (Z.ltb_spec h (snd S)));
     split; intros; repeat split; try tauto; lia.
 Qed.
@@ -415,8 +415,8 @@ Qed.
 Theorem tail_dropped : forall by_ large small S low high, 0 < by_ -> lies small S ->
   (forall l, low = Some l -> ceil_div (l - fst S) by_ = ceil_div (l - snd S) by_) ->
   (forall h, high = Some h -> (h - fst S) / by_ = (h - snd S) / by_) ->
-  (between low high (by_ * large + small) <->
-   between (option_map (fun l => ceil_div (l - fst S) by_) low) (option_map (fun h => (h - fst S) / by_) high) large).
+  (allowed low high (by_ * large + small) <->
+   allowed (option_map (fun l => ceil_div (l - fst S) by_) low) (option_map (fun h => (h - fst S) / by_) high) large).
 Proof.
   intros b large small S low high Hb [H1 H2] L H.
   assert (A : forall l, low = Some l -> (l <= b * large + small <-> ceil_div (l - fst S) b <= large)).
@@ -427,14 +427,14 @@ Proof.
   { intros h E. specialize (H h E). split.
     - intros. apply floor_at_least; lia.
     - intros G. rewrite H in G. apply (proj1 (floor_at_least (h - snd S) b large Hb)) in G. lia. }
-  unfold between. destruct low as [l|], high as [h|]; simpl;
+  unfold allowed. destruct low as [l|], high as [h|]; simpl;
     rewrite ?(A l eq_refl), ?(B h eq_refl); tauto.
 Qed.
 
 (** 40 i + j >= 80 with j in 0..40 is i >= 2. *)
 Example tail_example : forall i j, 0 <= j < 40 -> (80 <= 40 * i + j <-> 2 <= i).
 Proof.
-  intros i j H. pose proof (tail_dropped 40 i j (0, 39) (Some 80) None) as T. unfold between in T. simpl in T.
+  intros i j H. pose proof (tail_dropped 40 i j (0, 39) (Some 80) None) as T. unfold allowed in T. simpl in T.
   assert (G : forall P Q : Prop, (P /\ True <-> Q /\ True) -> (P <-> Q)) by tauto. apply G, T; try lia.
   - unfold lies; simpl; lia.
   - intros l E. injection E as <-. reflexivity.
@@ -510,7 +510,8 @@ Definition reaches (vs : list (Z * Z)) : list Z := map (fun v => snd v - fst v +
 
 Lemma beyond_inbox : forall xs vs, Forall2 lies xs vs -> inbox (whole (reaches vs)) (beyond xs vs).
 Proof.
-  intros xs vs H. induction H as [|x v xs vs Hx H IH]; [exact I|]. cbn [reaches map whole beyond inbox]. split; [|exact IH].
+  intros xs vs H. induction H as [|x v xs vs Hx H IH]; [exact I|]. cbn [reaches map whole beyond inbox].
+  split; [|exact IH].
   unfold lies in Hx. simpl. lia.
 Qed.
 
@@ -535,8 +536,8 @@ Proof.
   replace (first + (dot cs xs - dot cs (map fst vs))) with (c + dot cs xs) in Q by (unfold first; ring). lia.
 Qed.
 
-(** An interval that is longer than [M], the largest number, counts as one of that length: along it a remainder that moves at
-    all leaves [0..d] either way. *)
+(** An interval that is longer than [M], the largest number, counts as one of that length: along it a remainder that
+    moves at all leaves [0..d] either way. *)
 Theorem long_reach : forall M d r moved reach, 0 <= r < d -> d <= M -> M <= reach -> moved <> 0 ->
   ~ (0 <= r + moved * M < d) /\ ~ (0 <= r + moved * reach < d).
 Proof. intros M d r k n Hr Hd Hn Hk. assert (k <= -1 \/ 1 <= k) by lia. split; nia. Qed.
@@ -584,10 +585,10 @@ Proof. exists False, False. tauto. Qed.
 
 (** [on_one_form]: two conditions on one form are one. *)
 Theorem on_one_form : forall l1 h1 l2 h2 x,
-  (between l1 h1 x /\ between l2 h2 x <->
-   between (match l1, l2 with Some a, Some b => Some (Z.max a b) | None, l => l | l, None => l end)
+  (allowed l1 h1 x /\ allowed l2 h2 x <->
+   allowed (match l1, l2 with Some a, Some b => Some (Z.max a b) | None, l => l | l, None => l end)
            (match h1, h2 with Some a, Some b => Some (Z.min a b) | None, h => h | h, None => h end) x).
-Proof. unfold between. intros [a|] [b|] [c|] [d|] x; split; intros; repeat split; try tauto; lia. Qed.
+Proof. unfold allowed. intros [a|] [b|] [c|] [d|] x; split; intros; repeat split; try tauto; lia. Qed.
 
 (** [join_extremes]: forms that are as small as they can be, together.  The bounds need not be attained. *)
 Theorem extremes_joined : forall fs : list (Z * Z), Forall (fun f => snd f <= fst f) fs ->
@@ -610,8 +611,8 @@ Proof. lia. Qed.
 (** [widened]: a condition on a longer sum, whose other terms reach less far than the factor. *)
 Theorem widened : forall factor form tail S low high, factor <> 0 -> lies tail S -> snd S - fst S < Z.abs factor ->
   let (low', high') := if 0 <? factor then (low, high) else (high, low) in
-  (between low high form <->
-   between (option_map (fun b => b * factor + fst S) low') (option_map (fun b => b * factor + snd S) high')
+  (allowed low high form <->
+   allowed (option_map (fun b => b * factor + fst S) low') (option_map (fun b => b * factor + snd S) high')
            (factor * form + tail)).
 Proof.
   intros f x t S low high Hf [H1 H2] W. destruct (Z.ltb_spec 0 f) as [P|N].
@@ -630,15 +631,15 @@ Theorem shifted : forall d m c low high, 0 < d ->
   let first := l mod d in
   let last := first + (h - l) in
   l <= h -> last < d ->
-  (between low high ((m + c) mod d - c) <->
-   between (if 0 <? first then Some first else None) (if last + 1 <? d then Some last else None) (m mod d)).
+  (allowed low high ((m + c) mod d - c) <->
+   allowed (if 0 <? first then Some first else None) (if last + 1 <? d then Some last else None) (m mod d)).
 Proof.
   intros d m c low high Hd l h first last Hlh Hlast.
-  assert (A : between low high ((m + c) mod d - c) <-> l <= (m + c) mod d - c <= h).
-  { divide_out (m + c) d. unfold between, l, h. destruct low, high; lia. }
-  assert (B : between (if 0 <? first then Some first else None) (if last + 1 <? d then Some last else None) (m mod d)
+  assert (A : allowed low high ((m + c) mod d - c) <-> l <= (m + c) mod d - c <= h).
+  { divide_out (m + c) d. unfold allowed, l, h. destruct low, high; lia. }
+  assert (B : allowed (if 0 <? first then Some first else None) (if last + 1 <? d then Some last else None) (m mod d)
               <-> first <= m mod d <= last).
-  { divide_out m d. unfold between. destruct (Z.ltb_spec 0 first), (Z.ltb_spec (last + 1) d); lia. }
+  { divide_out m d. unfold allowed. destruct (Z.ltb_spec 0 first), (Z.ltb_spec (last + 1) d); lia. }
   assert (L : - c <= l) by (unfold l; destruct low; lia).
   assert (H : h <= d - 1 - c) by (unfold h; destruct high; lia).
   rewrite A, B. clear A B.
@@ -653,7 +654,8 @@ Proof.
 Qed.
 
 (** (m + 3) mod 8 in 4..=6 is m mod 8 in 1..=3; in 2..=4 it would be two ranges, and stays. *)
-Example shifted_example : forall m, between (Some 1) (Some 3) ((m + 3) mod 8 - 3) <-> between (Some 1) (Some 3) (m mod 8).
+Example shifted_example : forall m,
+  allowed (Some 1) (Some 3) ((m + 3) mod 8 - 3) <-> allowed (Some 1) (Some 3) (m mod 8).
 Proof. intros m. apply (shifted 8 m 3 (Some 1) (Some 3)); vm_compute; congruence. Qed.
 
 (** * What is written: [emit.rs], [narrow.rs] and [simplify.rs] *)
@@ -691,8 +693,8 @@ Qed.
 
 (** [Emitter::test]: bounds of a sum are shifted by its constant, and turned round by a single negative sign. *)
 Theorem turned_bounds : forall low high c x,
-  (between low high (x + c) <-> between (option_map (fun l => l - c) low) (option_map (fun h => h - c) high) x) /\
-  (between low high (- x) <-> between (option_map Z.opp high) (option_map Z.opp low) x).
+  (allowed low high (x + c) <-> allowed (option_map (fun l => l - c) low) (option_map (fun h => h - c) high) x) /\
+  (allowed low high (- x) <-> allowed (option_map Z.opp high) (option_map Z.opp low) x).
 Proof. intros. split; [apply bounds_keep|apply bounds_turn]; lia. Qed.
 
 (** [Emitter::compare_sides]; and [Reader::condition] backwards: a comparison is a test of a difference. *)
@@ -811,12 +813,18 @@ Proof.
 Qed.
 
 Proposition quotient_of_remainder : forall x a b, 0 < a -> 0 < b -> x mod (a * b) / a = (x / a) mod b.
-Proof. intros x a b Ha Hb. pose proof (quotient_of_digit x 1 a b ltac:(lia) Ha Hb) as Q. rewrite Z.div_1_r, Z.mul_1_l in Q. exact Q. Qed.
+Proof.
+  intros x a b Ha Hb. pose proof (quotient_of_digit x 1 a b ltac:(lia) Ha Hb) as Q.
+  rewrite Z.div_1_r, Z.mul_1_l in Q. exact Q.
+Qed.
 
 (** A remainder of a remainder, by a divisor of its divisor; of itself, as in [x / 3 mod 3 mod 3], and by a larger
     divisor. *)
 Proposition remainder_of_remainder : forall x m n, 0 < m -> 0 < n -> (n | m) -> (x mod m) mod n = x mod n.
-Proof. intros x m n Hm Hn D. pose proof (unnested_remainder 0 1 x m n Hn Hm D) as U. rewrite !Z.add_0_l, !Z.mul_1_l in U. exact U. Qed.
+Proof.
+  intros x m n Hm Hn D. pose proof (unnested_remainder 0 1 x m n Hn Hm D) as U.
+  rewrite !Z.add_0_l, !Z.mul_1_l in U. exact U.
+Qed.
 
 Proposition remainder_by_no_less : forall x m n, 0 < m <= n -> (x mod m) mod n = x mod m.
 Proof. intros x m n H. apply Z.mod_small. divide_out x m. lia. Qed.

@@ -13,7 +13,7 @@ use cargo_metadata::Target;
 use crate::{
     package, readme,
     release::{self, at},
-    site, standing_alone, toolchains, web,
+    rules, site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -60,6 +60,8 @@ pub(crate) const STEPS: &[Step] = &[
     )
     .when(When::Quick),
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
+    Step::new("rules", "Every rule by which expressions are simplified names its proof", rules::check)
+        .when(When::Quick),
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
         w.run(&mut w.cargo(&format!("clippy --profile test {EVERYTHING} --all-targets -- -D warnings")))

@@ -924,6 +924,7 @@ impl Graph {
     /// Where the quotient is negative and not an integer, the truncated quotient is one more than the floor, and its
     /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
     /// is never needed.
+    // Proved: `truncated`, `rounds_alike` in `proofs/Rounding.v`.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
         let floor = self.binary(op, a, b)?;
         let rest = self.binary(Binary::Mod, a, b)?;
@@ -943,6 +944,7 @@ impl Graph {
     }
 
     /// The quotient rounded up.
+    // Proved: `rounded_up` in `proofs/Rounding.v`.
     fn rounded_up(&mut self, a: Expr, b: Expr) -> Result<Expr, Error> {
         if self.range(b).0 > 0 {
             let one = self.int(1);
