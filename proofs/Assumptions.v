@@ -123,7 +123,7 @@ Definition rules_of_machines :=
     product_corners, quotient_corners, class_of_sum),
    (class_of_product, class_of_quotient, remainder_is_shifted, remainder_interval, class_of_remainder,
     classes_differ, class_of_either, class_divided, xor_is_sum),
-   (axis_cut, groups_are_whole)).
+   (xor_range, xor_class, axis_cut, groups_are_whole, outermost_digit, digits_written, remainder_by_one)).
 
 Print Assumptions words.
 Print Assumptions sources.

@@ -373,6 +373,72 @@ Proof.
     apply Z.mod_pow2_bits_high. lia.
 Qed.
 
+(** [Facts::of_binary] of an exclusive or.  Two numbers have as many bits in common as are not both set: *)
+Lemma lxor_is_difference : forall a b, Z.lxor a b = a + b - 2 * Z.land a b.
+Proof.
+  intros a b.
+  assert (S : forall u v, u = Z.ldiff u v + Z.land u v).
+  { intros u v. rewrite Z.add_nocarry_lxor; apply Z.bits_inj'; intros n _;
+      rewrite ?Z.lxor_spec, ?Z.land_spec, ?Z.ldiff_spec, ?Z.land_spec, ?Z.bits_0;
+      destruct (Z.testbit u n), (Z.testbit v n); reflexivity. }
+  assert (X : Z.lxor a b = Z.ldiff a b + Z.ldiff b a).
+  { rewrite Z.add_nocarry_lxor; apply Z.bits_inj'; intros n _;
+      rewrite ?Z.lxor_spec, ?Z.land_spec, ?Z.ldiff_spec, ?Z.bits_0;
+      destruct (Z.testbit a n), (Z.testbit b n); reflexivity. }
+  pose proof (S a b). pose proof (S b a). rewrite (Z.land_comm b a) in *. lia.
+Qed.
+
+Lemma few_bits : forall a k, 0 <= k -> (- 2 ^ k <= a < 2 ^ k <-> Z.shiftr a k = 0 \/ Z.shiftr a k = -1).
+Proof.
+  intros a k Hk. rewrite Z.shiftr_div_pow2 by assumption.
+  pose proof (Z.pow_pos_nonneg 2 k ltac:(lia) Hk). divide_out a (2 ^ k). split; intros; nia.
+Qed.
+
+(** The interval: by the signs, and by the number of bits that no end exceeds. *)
+Theorem xor_range : forall a b al ah bl bh k, 0 <= k -> lies a (al, ah) -> lies b (bl, bh) ->
+  Forall (fun e => - 2 ^ k <= e < 2 ^ k) [al; ah; bl; bh] ->
+  lies (Z.lxor a b) (- 2 ^ k, 2 ^ k - 1) /\
+  (0 <= al -> 0 <= bl -> Z.max (Z.max (al - bh) (bl - ah)) 0 <= Z.lxor a b <= Z.min (2 ^ k - 1) (ah + bh)) /\
+  (ah < 0 -> bh < 0 -> 0 <= Z.lxor a b) /\
+  ((0 <= al /\ bh < 0) \/ (ah < 0 /\ 0 <= bl) -> Z.lxor a b <= -1).
+Proof.
+  unfold lies. simpl fst. simpl snd. intros a b al ah bl bh k Hk A B F.
+  inversion F as [|? ? F1 F']; subst. inversion F' as [|? ? F2 F'']; subst. inversion F'' as [|? ? F3 F3']; subst.
+  inversion F3' as [|? ? F4 _]; subst. clear F F' F'' F3'.
+  assert (R : - 2 ^ k <= Z.lxor a b < 2 ^ k).
+  { apply few_bits; [exact Hk|]. rewrite Z.shiftr_lxor.
+    destruct (proj1 (few_bits a k Hk) ltac:(lia)) as [-> | ->], (proj1 (few_bits b k Hk) ltac:(lia)) as [-> | ->];
+      [left|right|right|left]; reflexivity. }
+  pose proof (Z.lxor_nonneg a b) as N. pose proof (lxor_is_difference a b) as D.
+  split; [lia|]. split; [|split].
+  - intros Ha Hb. assert (L : 0 <= Z.land a b) by (apply Z.land_nonneg; lia).
+    pose proof (lxor_is_difference (Z.lxor a b) b) as E. rewrite Z.lxor_assoc, Z.lxor_nilpotent, Z.lxor_0_r in E.
+    pose proof (lxor_is_difference (Z.lxor a b) a) as G.
+    rewrite (Z.lxor_comm a b), Z.lxor_assoc, Z.lxor_nilpotent, Z.lxor_0_r in G.
+    rewrite (Z.lxor_comm b a) in G.
+    assert (0 <= Z.lxor a b) by (apply N; lia).
+    assert (0 <= Z.land (Z.lxor a b) b) by (apply Z.land_nonneg; lia).
+    assert (0 <= Z.land (Z.lxor a b) a) by (apply Z.land_nonneg; lia). lia.
+  - intros. apply N. lia.
+  - intros H. assert (~ 0 <= Z.lxor a b); [|lia]. rewrite N. lia.
+Qed.
+
+(** As many low bits are known of it as of both operands. *)
+Theorem xor_class : forall a b ar br k, 0 <= k -> (2 ^ k | a - ar) -> (2 ^ k | b - br) ->
+  (2 ^ k | Z.lxor a b - Z.lxor ar br).
+Proof.
+  intros a b ar br k Hk [x Hx] [y Hy]. pose proof (Z.pow_pos_nonneg 2 k ltac:(lia) Hk) as P.
+  assert (M : forall u v, (Z.lxor u v) mod 2 ^ k = Z.lxor (u mod 2 ^ k) (v mod 2 ^ k)).
+  { intros u v. apply Z.bits_inj'. intros n Hn. rewrite Z.lxor_spec. destruct (Z.lt_ge_cases n k).
+    - rewrite !Z.mod_pow2_bits_low, Z.lxor_spec by lia. reflexivity.
+    - rewrite !Z.mod_pow2_bits_high by lia. reflexivity. }
+  assert (E : (Z.lxor a b) mod 2 ^ k = (Z.lxor ar br) mod 2 ^ k).
+  { rewrite !M. replace a with (ar + x * 2 ^ k) by lia. replace b with (br + y * 2 ^ k) by lia.
+    rewrite !Z.mod_add by lia. reflexivity. }
+  divide_out (Z.lxor a b) (2 ^ k). divide_out (Z.lxor ar br) (2 ^ k).
+  exists (Z.lxor a b / 2 ^ k - Z.lxor ar br / 2 ^ k). lia.
+Qed.
+
 (** * Kernels: [cuda.rs] *)
 
 (** [cut]: an axis cut in two; its number is the outer one times the divisor and the inner one. *)
@@ -393,3 +459,33 @@ Theorem groups_are_whole : forall size group i bound, 0 < size -> 0 <= i < size 
   (bound <= group * size + i <-> bound <= group * size) /\ (group * size + i < bound <-> group * size < bound).
 Proof. intros size g i b Hs Hi [k ->]. assert (C : k <= g - 1 \/ k = g \/ g + 1 <= k) by lia.
   destruct C as [C|[->|C]]; [| |]; split; split; nia. Qed.
+
+(** [digit]: the outermost digit of a number needs no remainder. *)
+Theorem outermost_digit : forall s r x, 0 < s -> positives r -> 0 <= x < s * numel r ->
+  (x / numel r) mod s = x / numel r.
+Proof.
+  intros s r x Hs Hr Hx. pose proof (numel_pos r Hr). apply Z.mod_small. divide_out x (numel r). nia.
+Qed.
+
+(** [digits]: nor does one that has only axes of one element outside of it, whose digits are 0. *)
+Fixpoint written (outermost : bool) (ss : list Z) (x : Z) : list Z :=
+  match ss with
+  | [] => []
+  | s :: r => (if s =? 1 then 0 else if outermost then x / numel r else (x / numel r) mod s)
+              :: written (outermost && (s =? 1)) r x
+  end.
+
+Theorem digits_written : forall ss x, positives ss -> 0 <= x < numel ss -> written true ss x = unravel ss x.
+Proof.
+  assert (G : forall ss x, written false ss x = unravel ss x).
+  { induction ss as [|s r IH]; intros x; [reflexivity|]. cbn [written unravel andb]. rewrite IH.
+    destruct (Z.eqb_spec s 1) as [->|N]; [rewrite Z.mod_1_r|]; reflexivity. }
+  induction ss as [|s r IH]; intros x P H; [reflexivity|]. inversion P as [|? ? P1 P2]; subst. cbn [numel] in H.
+  cbn [written unravel andb]. destruct (Z.eqb_spec s 1) as [->|N].
+  - rewrite Z.mod_1_r. f_equal. apply IH; [exact P2|]. lia.
+  - rewrite outermost_digit by assumption. f_equal. apply G.
+Qed.
+
+(** [Program::remainder]: the remainder by -1 is that by 1. *)
+Theorem remainder_by_one : forall a, Z.rem a (-1) = Z.rem a 1.
+Proof. intros a. exact (Z.rem_opp_r a 1 ltac:(lia)). Qed.

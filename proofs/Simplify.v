@@ -253,11 +253,12 @@ Proof.
   pose proof (proj1 (ceil_at_most (e - s - low) s (ceil_div (e - s - low) s) Hs) ltac:(lia)). nia.
 Qed.
 
-(** The coefficient nearest to 0 is not always the one that passes: where it does not, another one may.  Of 9 - 6 x
-    modulo 10, for x in 0..4, the test sees with -6 that the remainder is never 0; with 4 it does not. *)
+(** It is not always the one that passes: x + 4 y modulo 7, for x in 0..4 and y in 0..2, lies in 1..6 exactly where
+    x + 4 y does.  With -3 for the 4 no shift passes, and it is -3 that [unwrap] tries. *)
 Example nearest_is_not_best :
-  nearest 10 (-6) = 4 /\ (1 - 10 <= 9 + -6 * 3 /\ 9 + -6 * 0 < 0 + 10) /\
-  ~ (exists t, 1 - 10 <= 9 + 4 * 0 + t * 10 /\ 9 + 4 * 3 + t * 10 < 0 + 10).
+  nearest 7 4 = -3 /\
+  (6 - 7 <= 1 * 0 + 4 * 0 /\ 1 * 3 + 4 * 1 < 1 + 7) /\
+  ~ (exists t, 6 - 7 <= 1 * 0 + -3 * 1 + t * 7 /\ 1 * 3 + -3 * 0 + t * 7 < 1 + 7).
 Proof. split; [reflexivity|]. split; [lia|]. intros [t H]. lia. Qed.
 
 (** * Intervals and what is known: [context.rs] *)

@@ -24,7 +24,7 @@ const PROVED: &str = "Proved:";
 const NO_RULE: &str = "No rule:";
 
 /// What divides, or makes an expression that does. Spaces around operators are rustfmt's.
-const DIVIDES: [&str; 17] = [
+const DIVIDES: [&str; 19] = [
     " / ",
     " % ",
     " /= ",
@@ -42,6 +42,8 @@ const DIVIDES: [&str; 17] = [
     ".divided(",
     ".as_quotient(",
     "Rounding::of(",
+    ".binary(Binary::Div,",
+    ".binary(Binary::Mod,",
 ];
 
 /// Checks that each rule names its theorems, and each theorem is named.

@@ -566,6 +566,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The node of a sum, with its constant.
+    // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
         let Sum { constant, remainder, .. } = self.sums[sum];
         if let Some(Rest { whole, divisor, .. }) = remainder {

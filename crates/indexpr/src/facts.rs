@@ -120,6 +120,7 @@ impl Facts {
             }
             Binary::Min => Facts::new(op, (al.min(bl), ah.min(bh)), either(a, b)),
             Binary::Max => Facts::new(op, (al.max(bl), ah.max(bh)), either(a, b)),
+            // Proved: `xor_range`, `xor_class` in `proofs/Rounding.v`.
             Binary::Xor => {
                 if a.is_constant() && b.is_constant() {
                     return Ok(Facts::constant(a.low ^ b.low));

@@ -476,6 +476,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Applies the operators on the stack that bind at least this tightly.
+    // Proved: `shift_and_mask` in `proofs/Rounding.v`.
     fn reduce(&mut self, binds: u8) -> Result<(), ParseError> {
         while let Some((open, span)) = self.open.pop_if(|(open, _)| open.binds(self.syntax) >= binds) {
             let span = Range::from(span);
@@ -582,6 +583,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A function of the last values.
+    // No rule: this is what the functions are.
     fn function(&mut self, function: Function, span: &Range<usize>) -> Result<(), ParseError> {
         let last = if function == Function::Identity { None } else { Some(self.pop()) };
         let middle = if function == Function::Modular { Some(self.pop()) } else { None };

@@ -378,6 +378,7 @@ impl Program {
     }
 
     /// The remainder of a division that rounds towards zero.
+    // Proved: `remainder_by_one` in `proofs/Rounding.v`.
     fn remainder(&mut self, (a, low): (Place, i64), (b, most): (Place, i64)) -> Place {
         if low != -self.most() - 1 || most != -1 {
             return self.infix(Infix::Mod, a, b);
@@ -450,6 +451,7 @@ impl Program {
     }
 
     /// An operation on two operands: without neutral elements, and with subtractions in place of negative constants.
+    // Proved: `divisor_one` in `proofs/Simplify.v`.
     pub(super) fn infix(&mut self, op: Infix, a: Place, b: Place) -> Place {
         let has_opposite = |value: i64| value >= -self.most();
         match (op, self.op(a), self.op(b)) {
