@@ -114,7 +114,9 @@ Definition rules_of_forms :=
    (floor_of_max_negative, ceiling_of_min, product_of_min, product_of_max, sum_of_min, bounds_of_min, clamp_orders,
     clamp_of_clamp, capped_product),
    (capped_product_steps, quotient_of_digit, quotient_of_remainder, remainder_of_remainder, remainder_by_no_less,
-    constant_taken_out, hermite, complete_residues)).
+    constant_taken_out, hermite, complete_residues),
+   (min_and_max, common_part_leaves, capped_numerator, excess, remainder_in_digits, remainder_of_multiple,
+    digits_joined, other_half, constant_of_remainder)).
 
 Definition rules_of_machines :=
   ((rounds_alike, raised, negative_remainder, corrected, rounded_up_by_signs, truncated, rounded_up, reciprocal,

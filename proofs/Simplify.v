@@ -779,6 +779,29 @@ Proposition clamp_of_clamp : forall x l h l' h', l <= h -> l' <= h' ->
   Z.max (Z.max l' (Z.min h' l)) (Z.min (Z.max l' (Z.min h' h)) x).
 Proof. lia. Qed.
 
+(** Operands of one operation in another: what is absorbed, and how both distribute. *)
+Proposition min_and_max : forall a b c,
+  Z.min a (Z.max a b) = a /\ Z.max a (Z.min a b) = a /\
+  Z.min (Z.max a b) c = Z.max (Z.min a c) (Z.min b c) /\ Z.max (Z.min a b) c = Z.min (Z.max a c) (Z.max b c).
+Proof. lia. Qed.
+
+(** A summand that both operands have leaves the operation.  A common factor does by [product_of_min]. *)
+Proposition common_part_leaves : forall f a b,
+  Z.min (f + a) (f + b) = f + Z.min a b /\ Z.max (f + a) (f + b) = f + Z.max a b.
+Proof. lia. Qed.
+
+(** A constant that caps a multiple, both divided by the factor. *)
+Proposition capped_numerator : forall g m c, 0 < g ->
+  Z.min (g * m) c / g = Z.min m (c / g) /\ Z.max (g * m) c / g = Z.max m (c / g).
+Proof.
+  intros g m c Hg. rewrite floor_of_min, floor_of_max by assumption. rewrite Z.mul_comm, Z.div_mul by lia.
+  split; reflexivity.
+Qed.
+
+(** The difference of a number and of its minimum with another one is what it has above that. *)
+Proposition excess : forall a b, a - Z.min a b = Z.max (a - b) 0 /\ Z.max a b - a = Z.max (b - a) 0.
+Proof. lia. Qed.
+
 (** A term held below a constant, of a natural number: the product leaves the minimum exactly if the constant is at most
     the factor.  So [min (3 x) 1 = min x 1]. *)
 Proposition capped_product : forall a c,
@@ -804,19 +827,21 @@ Qed.
 
 (** * Rules that are proved and not used: digits *)
 
-(** A quotient of a digit is a digit: here [c e] is what [b] was, and [c] divides it. *)
-Proposition quotient_of_digit : forall x a c e, 0 < a -> 0 < c -> 0 < e ->
-  (x / a) mod (c * e) / c = (x / (a * c)) mod e.
+(** A quotient of a digit is a digit, if its divisor divides that of the digit. *)
+Proposition quotient_of_digit : forall x a b c, 0 < a -> 0 < b -> 0 < c -> (c | b) ->
+  (x / a) mod b / c = (x / (a * c)) mod (b / c).
 Proof.
-  intros x a c e Ha Hc He. rewrite <- Z.div_div by lia. set (y := x / a). clearbody y.
+  intros x a b c Ha Hb Hc [e ->]. rewrite Z.div_mul by lia. assert (0 < e) by nia. rewrite <- Z.div_div by lia.
+  replace (e * c) with (c * e) by ring. set (y := x / a). clearbody y.
   rewrite Z.rem_mul_r by lia. replace (y mod c + c * ((y / c) mod e)) with (y mod c + (y / c) mod e * c) by ring.
   rewrite Z.div_add by lia. rewrite (Z.div_small (y mod c) c); [lia|]. apply Z.mod_pos_bound. lia.
 Qed.
 
 Proposition quotient_of_remainder : forall x a b, 0 < a -> 0 < b -> x mod (a * b) / a = (x / a) mod b.
 Proof.
-  intros x a b Ha Hb. pose proof (quotient_of_digit x 1 a b ltac:(lia) Ha Hb) as Q.
-  rewrite Z.div_1_r, Z.mul_1_l in Q. exact Q.
+  intros x a b Ha Hb. pose proof (quotient_of_digit x 1 (a * b) a ltac:(lia) ltac:(nia) Ha) as Q.
+  rewrite Z.div_1_r, Z.mul_1_l, (Z.mul_comm a b), Z.div_mul in Q by lia. rewrite (Z.mul_comm a b). apply Q.
+  exists b. reflexivity.
 Qed.
 
 (** A remainder of a remainder, by a divisor of its divisor; of itself, as in [x / 3 mod 3 mod 3], and by a larger
@@ -830,12 +855,40 @@ Qed.
 Proposition remainder_by_no_less : forall x m n, 0 < m <= n -> (x mod m) mod n = x mod m.
 Proof. intros x m n H. apply Z.mod_small. divide_out x m. lia. Qed.
 
+(** A remainder by a product, in digits; and of a multiple, beside a constant. *)
+Proposition remainder_in_digits : forall x a b, 0 < a -> 0 < b -> x mod (a * b) = x mod a + a * ((x / a) mod b).
+Proof. intros. apply Z.rem_mul_r; lia. Qed.
+
+Proposition remainder_of_multiple : forall a b m c, 0 < a -> 0 < b ->
+  (a * m + c) mod (a * b) = a * ((m + c / a) mod b) + c mod a.
+Proof.
+  intros a b m c Ha Hb. rewrite remainder_in_digits by assumption.
+  replace (a * m + c) with (c + m * a) by ring. rewrite Z.mod_add, Z.div_add by lia.
+  rewrite (Z.add_comm (c / a) m). ring.
+Qed.
+
+(** Digits put together: neighbouring ones are one digit, and all of them are the number. *)
+Proposition digits_joined : forall x a b, 0 < a -> 0 < b ->
+  (x / a) mod b * a + x mod a = x mod (a * b) /\ x / (a * b) * b + (x / a) mod b = x / a.
+Proof.
+  intros x a b Ha Hb. split; [rewrite remainder_in_digits by assumption; ring|].
+  rewrite <- Z.div_div by lia. divide_out (x / a) b. lia.
+Qed.
+
+(** What a number has beside its half, or beside a quotient: [x - x / n] is the sum of the other quotients of
+    [hermite]; for two it is the half that is rounded up. *)
+Proposition other_half : forall x, x - x / 2 = (x + 1) / 2.
+Proof. intros x. divide_out x 2. divide_out (x + 1) 2. lia. Qed.
+
 (** A constant of more than the divisor is taken apart. *)
 Proposition constant_taken_out : forall x c d, 0 < d -> (x + c) / d = c / d + (x + c mod d) / d.
 Proof.
   intros x c d Hd. rewrite <- (multiples_leave d (c / d)) by assumption. f_equal.
   pose proof (Z.div_mod c d ltac:(lia)). lia.
 Qed.
+
+Proposition constant_of_remainder : forall x c d, 0 < d -> (x + c) mod d = (x + c mod d) mod d.
+Proof. intros x c d Hd. rewrite Z.add_mod_idemp_r by lia. reflexivity. Qed.
 
 (** * Rules that are proved and not used: complete sets of residues *)
 
