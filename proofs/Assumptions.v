@@ -37,6 +37,11 @@ Print Assumptions none_fails_view.
 Print Assumptions reshape_iff_boundaries.
 Print Assumptions reshape_strides.
 Print Assumptions one_period_mergeable.
+Print Assumptions walk_is_exact.
+Print Assumptions pieces_walked.
+Print Assumptions unwrap_holds.
+Print Assumptions without_quotient.
+Print Assumptions saturated.
 
 (** 1. Words. *)
 Definition words :=
@@ -116,7 +121,8 @@ Definition rules_of_forms :=
    (capped_product_steps, quotient_of_digit, quotient_of_remainder, remainder_of_remainder, remainder_by_no_less,
     constant_taken_out, hermite, complete_residues),
    (min_and_max, common_part_leaves, capped_numerator, excess, remainder_in_digits, remainder_of_multiple,
-    digits_joined, other_half, constant_of_remainder)).
+    digits_joined, other_half, constant_of_remainder),
+   (unwrap_holds, ends_are_least, walk_is_exact, pieces_walked)).
 
 Definition rules_of_machines :=
   ((rounds_alike, raised, negative_remainder, corrected, rounded_up_by_signs, truncated, rounded_up, reciprocal,

@@ -288,6 +288,28 @@ Proof.
     apply add_holds; assumption.
 Qed.
 
+(** [unwrap] as a whole: the form that it makes of the pieces of a decomposition, and its test. *)
+Theorem unwrap_holds : forall s b e c cs xs vs, 0 < s -> 0 <= b -> e <= s -> Forall2 lies xs vs ->
+  let span := sum_of (c, c) (map (nearest s) cs) vs in
+  let shift := ceil_div (e - s - fst span) s * s in
+  snd span + shift < b + s ->
+  let m := c + dot cs xs in
+  let R := m + (dot (map (nearest s) cs) xs - dot cs xs) + shift in
+  (b <= R < e <-> b <= m mod s < e).
+Proof.
+  intros s b e c cs xs vs Hs Hb He H span shift T m R.
+  pose proof (bounds_of_pieces (map (nearest s) cs) xs vs c (c, c) H ltac:(unfold lies; simpl; lia)) as B.
+  fold span in B. unfold lies in B.
+  pose proof (proj1 (ceil_at_most (e - s - fst span) s (ceil_div (e - s - fst span) s) Hs) ltac:(lia)) as L.
+  apply unwrapped; try assumption; unfold R, m.
+  - replace (c + dot cs xs - (c + dot cs xs + (dot (map (nearest s) cs) xs - dot cs xs) + shift))
+      with ((c + dot cs xs) - (c + ceil_div (e - s - fst span) s * s + dot (map (nearest s) cs) xs))
+      by (unfold shift; ring).
+    apply unwrap_is_congruent. exact Hs.
+  - unfold shift. lia.
+  - lia.
+Qed.
+
 (** For atoms that range over a box both ends are attained. *)
 Theorem bounds_are_attained : forall cs vs c, length cs = length vs -> Forall (fun v => fst v <= snd v) vs ->
   (exists xs, Forall2 lies xs vs /\ c + dot cs xs = fst (sum_of (c, c) cs vs)) /\
@@ -486,6 +508,16 @@ Proof.
   intros bound cs es xs H missing HM. pose proof (clamped_sums missing cs es xs HM H) as C. cbv zeta in C. lia.
 Qed.
 
+(** The ends are those of the intervals of the atoms, by the signs of the coefficients. *)
+Theorem ends_are_least : forall cs xs vs, length cs = length vs -> Forall2 lies xs vs ->
+  least_at cs (map (fun cv => if 0 <? fst cv then fst (snd cv) else snd (snd cv)) (combine cs vs)) xs.
+Proof.
+  induction cs as [|c cs IH]; intros xs [|v vs] L H; try discriminate; inversion H as [|x ? xs' ? Hx H']; subst.
+  - exact I.
+  - cbn [combine map least_at fst snd]. unfold lies in Hx.
+    split; [|split; [|apply IH; [simpl in L; congruence|exact H']]]; intros; destruct (Z.ltb_spec 0 c); lia.
+Qed.
+
 (** Where the bound is an upper one, the negated form has it as a lower one. *)
 Theorem saturated_above : forall high cs xs, dot cs xs <= high <-> - high <= dot (map Z.opp cs) xs.
 Proof.
@@ -553,6 +585,111 @@ Proof.
   - rewrite quotient_step_is_carry by assumption. divide_out o d.
     replace (o + a) with (o mod d + a + o / d * d) by lia. rewrite Z.div_add by lia. lia.
   - unfold quotient_step. destruct (Z.leb_spec (d - o mod d) (a mod d)), (Z.leb_spec (o mod d + a mod d) (d - 1)); lia.
+Qed.
+
+(** [is_affine] as it walks over the axes, each with its step and its reach: the steps of the quotient, if the
+    remainders stay in [0..d].  Axes of reach 0 do not move. *)
+Fixpoint walk (d r : Z) (axes : list (Z * Z)) (low high : Z) : option (list Z) :=
+  match axes with
+  | [] => Some []
+  | (a, n) :: rest =>
+    if n <=? 0 then option_map (cons 0) (walk d r rest low high)
+    else
+      let t := (r + a) / d in
+      let moved := (a - t * d) * n in
+      let low' := low + Z.min moved 0 in
+      let high' := high + Z.max moved 0 in
+      if (low' <? 0) || (d <=? high') then None else option_map (cons t) (walk d r rest low' high')
+  end.
+
+Lemma ups_natural : forall rs ns, positives ns -> 0 <= ups rs ns /\ downs rs ns <= 0.
+Proof.
+  induction rs as [|a rs IH]; intros [|n ns] P; try (simpl; lia). inversion P as [|? ? P1 P2]; subst.
+  specialize (IH ns P2). cbn [ups downs]. destruct (Z.ltb_spec 0 a), (Z.ltb_spec a 0); nia.
+Qed.
+
+Lemma chosen_more : forall P o a st n ns t ts, n = 1 \/ t = quotient_step P o a -> chosen P o st ns ts ->
+  chosen P o (a :: st) (n :: ns) (t :: ts).
+Proof.
+  intros P o a st n ns t ts H [L C]. split; [simpl; congruence|]. intros [|l] Hl N; simpl in *.
+  - destruct H as [H|H]; [contradiction|exact H].
+  - apply C; [lia|exact N].
+Qed.
+
+Lemma walk_steps : forall d o, 0 < d -> forall st ns low high, length st = length ns -> positives ns ->
+  0 <= low -> high <= d - 1 ->
+  match walk d (o mod d) (combine st (map (fun n => n - 1) ns)) low high with
+  | Some ts => chosen d o st ns ts /\
+               high + ups (leftovers d st ts) ns <= d - 1 /\ 0 <= low + downs (leftovers d st ts) ns
+  | None => forall ts, chosen d o st ns ts ->
+            ~ (high + ups (leftovers d st ts) ns <= d - 1 /\ 0 <= low + downs (leftovers d st ts) ns)
+  end.
+Proof.
+  intros d o Hd. induction st as [|a st IH]; intros [|n ns] low high L P Hl Hh; try discriminate.
+  - simpl. split; [split; [reflexivity|simpl; lia]|lia].
+  - inversion P as [|? ? P1 P2]; subst. cbn [map combine walk].
+    assert (Ln : length st = length ns) by (simpl in L; congruence).
+    destruct (step_from_remainder d o a Hd) as [Q _].
+    destruct (Z.leb_spec (n - 1) 0) as [N|N].
+    + (* One index: whatever step is put down. *)
+      assert (E : n = 1) by lia. specialize (IH ns low high Ln P2 Hl Hh). subst n.
+      destruct (walk _ _ _ low high) as [ts|]; cbn [option_map].
+      * destruct IH as [C [U D]]. split; [apply chosen_more; [left; reflexivity|exact C]|].
+        cbn [leftovers ups downs]. rewrite !Z.mul_0_r. destruct (0 <? _), (_ <? 0); lia.
+      * intros [|t ts] C; [destruct C; discriminate|]. apply chosen_cons in C. destruct C as [_ C].
+        specialize (IH ts C). cbn [leftovers ups downs]. rewrite !Z.mul_0_r. destruct (0 <? _), (_ <? 0); lia.
+    + rewrite Q. set (t := quotient_step d o a). set (m := a - t * d).
+      assert (U0 : (if 0 <? m then m * (n - 1) else 0) = Z.max (m * (n - 1)) 0) by (destruct (Z.ltb_spec 0 m); nia).
+      assert (D0 : (if m <? 0 then m * (n - 1) else 0) = Z.min (m * (n - 1)) 0) by (destruct (Z.ltb_spec m 0); nia).
+      destruct (Z.ltb_spec (low + Z.min (m * (n - 1)) 0) 0) as [A|A]; [|
+        destruct (Z.leb_spec d (high + Z.max (m * (n - 1)) 0)) as [B|B]]; cbn [orb].
+      1, 2: intros [|t' ts] C; [destruct C; discriminate|]; apply chosen_cons in C; destruct C as [[C1|C1] C2];
+        [lia|]; subst t'; cbn [leftovers ups downs]; fold t; fold m; rewrite U0, D0;
+        pose proof (ups_natural (leftovers d st ts) ns P2); lia.
+      specialize (IH ns (low + Z.min (m * (n - 1)) 0) (high + Z.max (m * (n - 1)) 0) Ln P2 A ltac:(lia)).
+      destruct (walk _ _ _ _ _) as [ts|]; cbn [option_map].
+      * destruct IH as [C [U D]]. split; [apply chosen_more; [right; reflexivity|exact C]|].
+        cbn [leftovers ups downs]. fold m. rewrite U0, D0. lia.
+      * intros [|t' ts] C; [destruct C; discriminate|]. apply chosen_cons in C. destruct C as [[C1|C1] C2]; [lia|].
+        subst t'. specialize (IH ts C2). cbn [leftovers ups downs]. fold t. fold m. rewrite U0, D0. lia.
+Qed.
+
+(** It answers exactly: with the steps of the quotient where it is affine on the box, and with none where it is not. *)
+Theorem walk_is_exact : forall d o st ns, 0 < d -> length st = length ns -> positives ns ->
+  match walk d (o mod d) (combine st (map (fun n => n - 1) ns)) (o mod d) (o mod d) with
+  | Some ts => quotient_test d o st ns ts /\
+               forall i, inbox (whole ns) i -> (o + dot st i) / d = o / d + dot ts i
+  | None => ~ affine_on (whole ns) (fun i => (o + dot st i) / d)
+  end.
+Proof.
+  intros d o st ns Hd L P. pose proof (Z.mod_pos_bound o d Hd).
+  pose proof (walk_steps d o Hd st ns (o mod d) (o mod d) L P ltac:(lia) ltac:(lia)) as W.
+  destruct (walk _ _ _ _ _) as [ts|].
+  - destruct W as [C T]. split; [exact T|]. apply quotient_test_exact; assumption.
+  - intros A. pose proof (quotient_steps_chosen d o st ns L) as C. apply (W _ C).
+    apply (quotient_test_exact d o st ns _ Hd P L C). exact A.
+Qed.
+
+(** 4 i + j by 4 with j in 0..4 moves with i alone; with j in 0..5 it is not affine. *)
+Example walk_example : walk 4 0 [(4, 9); (1, 3)] 0 0 = Some [1; 0] /\ walk 4 0 [(4, 9); (1, 4)] 0 0 = None.
+Proof. split; reflexivity. Qed.
+
+(** [quotient_of_pieces] as a whole, which walks over the pieces from their least values. *)
+Theorem pieces_walked : forall d c cs vs xs ts, 0 < d -> length cs = length vs -> Forall2 lies xs vs ->
+  let first := c + dot cs (map fst vs) in
+  walk d (first mod d) (combine cs (map (fun v => snd v - fst v) vs)) (first mod d) (first mod d) = Some ts ->
+  (c + dot cs xs) / d = (first / d - dot ts (map fst vs)) + dot ts xs.
+Proof.
+  intros d c cs vs xs ts Hd L H first W.
+  assert (P : positives (reaches vs)).
+  { clear - H. induction H as [|x v xs vs Hx H IH]; constructor; [unfold lies in Hx; lia|exact IH]. }
+  assert (E : map (fun v => snd v - fst v) vs = map (fun n => n - 1) (reaches vs)).
+  { unfold reaches. rewrite map_map. apply map_ext. intros; lia. }
+  assert (Ln : length cs = length (reaches vs)) by (unfold reaches; rewrite map_length; exact L).
+  rewrite E in W. pose proof (walk_is_exact d first cs (reaches vs) Hd Ln P) as X. rewrite W in X. destruct X as [T _].
+  apply affine_in_pieces; try assumption.
+  pose proof (walk_steps d first Hd cs (reaches vs) (first mod d) (first mod d) Ln P) as Y. rewrite W in Y.
+  destruct Y as [[Lt _] _]; pose proof (Z.mod_pos_bound first d Hd); lia.
 Qed.
 
 (** [(4 i + j) / 4] with [4 i + j - 4 k] in 0..3 is [k], whatever the variables are. *)

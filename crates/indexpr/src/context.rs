@@ -440,7 +440,7 @@ impl Context {
     /// 0: the condition is `sum a_k x_k >= missing` with natural `x_k` and positive `a_k`. If `a_k > missing`, the
     /// condition holds as soon as `x_k >= 1`, and so it does with `missing` for the coefficient; for `x_k = 0` the term
     /// is 0 either way. Equal coefficients are then divided out ([`Condition::normal`]).
-    // Proved: `saturated`, `saturated_above` in `proofs/Simplify.v`.
+    // Proved: `saturated`, `saturated_above`, `ends_are_least` in `proofs/Simplify.v`.
     pub(crate) fn saturated(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let (sign, bound) = match (low, high) {
@@ -550,7 +550,7 @@ fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a Known, bool)>) ->
 /// The test proves `floor(sum / divisor) = floor(first / divisor) + sum of c_k * (piece_k - least_k)` at every point of
 /// the box, where `first` is the sum at the least values of all pieces. The pieces need not be independent for this to
 /// hold at the points that they do reach. If they are not, the test may fail because of a point that is never reached.
-// Proved: `affine_in_pieces`, `long_reach` in `proofs/Simplify.v`.
+// Proved: `pieces_walked`, `affine_in_pieces`, `long_reach` in `proofs/Simplify.v`.
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
     let mut first = i128::from(constant);
     for piece in pieces {
@@ -588,7 +588,7 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
 ///
 /// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient
 /// nearest to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
-// Proved: `unwrap_is_congruent`, `nearest_is_shortest`, `least_shift` in `proofs/Simplify.v`.
+// Proved: `unwrap_holds`, `unwrap_is_congruent`, `nearest_is_shortest`, `least_shift` in `proofs/Simplify.v`.
 fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
     let wide = i128::from(size);
     let mut unwrapped = form.clone();
