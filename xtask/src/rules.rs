@@ -3,8 +3,10 @@
 //! In `indexpr` every function that divides says in a comment which theorems of `proofs/` it rests on, or why it needs none, and so does
 //! whatever else changes a bound on the strength of an argument:
 //!
-//!     // Proved: `common_divisor`, `multiples_leave` in `proofs/Simplify.v`.
-//!     // No rule: it chooses among sums that are equal.
+//! ```text
+//! // Proved: `common_divisor`, `multiples_leave` in `proofs/Simplify.v`.
+//! // No rule: it chooses among sums that are equal.
+//! ```
 //!
 //! The comments are the one table from rules to proofs; `proofs/README.md` shows it in another order. They are held against
 //! the functions, the theorems and that page here. Nothing is compiled: it reads text.
