@@ -6,7 +6,7 @@
 
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
   FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness
-  Quotient SubSums RowMajor Period.
+  Quotient SubSums RowMajor Period Simplify Rounding.
 
 Print Assumptions single_view_criterion.
 Print Assumptions canonical_unique.
@@ -37,6 +37,11 @@ Print Assumptions none_fails_view.
 Print Assumptions reshape_iff_boundaries.
 Print Assumptions reshape_strides.
 Print Assumptions one_period_mergeable.
+Print Assumptions walk_is_exact.
+Print Assumptions pieces_walked.
+Print Assumptions unwrap_holds.
+Print Assumptions without_quotient.
+Print Assumptions saturated.
 
 (** 1. Words. *)
 Definition words :=
@@ -97,6 +102,37 @@ Definition symbolic_sizes :=
    one_period_decides,
    (first_elements, transposed_as, heads_joined, steps_of_4)).
 
+(** 10. Index expressions. *)
+Definition rules_of_forms :=
+  ((negative_divisor, divided, divided_rounds_nowhere, common_divisor, divisor_one, flattened, affine_part,
+    multiples_leave, reduced),
+   (remainder_as_atom, normal_form, without_quotient, range_of_remainders, unwrapped, unwrap_is_congruent,
+    nearest_is_shortest, least_shift, add_holds),
+   (bounds_of_pieces, bounds_are_attained, quotient_range, remainder_range, digit_range, difference_range,
+    elimination_eliminates, elimination_bounds, known_value),
+   (truth_by_bounds, implied_bounds, tail_dropped, saturated, saturated_above, affine_in_pieces, long_reach,
+    step_from_remainder, judged_by_others),
+   (implied_by_others, on_one_form, extremes_joined, widened, shifted, remainder_is_difference,
+    quotient_by_remainder, reduced_numerator, unnested_remainder),
+   (remainder_of_quotient, turned_bounds, difference_tested, opposite_test, own_remainder, extreme_by_sign,
+    floor_of_min, floor_of_max, floor_of_min_negative),
+   (floor_of_max_negative, ceiling_of_min, product_of_min, product_of_max, sum_of_min, bounds_of_min, clamp_orders,
+    clamp_of_clamp, capped_product),
+   (capped_product_steps, quotient_of_digit, quotient_of_remainder, remainder_of_remainder, remainder_by_no_less,
+    constant_taken_out, hermite, complete_residues),
+   (min_and_max, common_part_leaves, capped_numerator, excess, remainder_in_digits, remainder_of_multiple,
+    digits_joined, other_half, constant_of_remainder),
+   (unwrap_holds, ends_are_least, walk_is_exact, pieces_walked)).
+
+Definition rules_of_machines :=
+  ((rounds_alike, raised, negative_remainder, corrected, rounded_up_by_signs, truncated, rounded_up, reciprocal,
+    reciprocal_factor),
+   (shift_and_mask, euclid_rounds_down, raised_in_columns, divided_by_product, small_factor, wide_factor,
+    product_corners, quotient_corners, class_of_sum),
+   (class_of_product, class_of_quotient, remainder_is_shifted, remainder_interval, class_of_remainder,
+    classes_differ, class_of_either, class_divided, xor_is_sum),
+   (xor_range, xor_class, axis_cut, groups_are_whole, outermost_digit, digits_written, remainder_by_one)).
+
 Print Assumptions words.
 Print Assumptions sources.
 Print Assumptions overflow_patterns.
@@ -106,3 +142,5 @@ Print Assumptions fast_path.
 Print Assumptions reshapes.
 Print Assumptions more.
 Print Assumptions symbolic_sizes.
+Print Assumptions rules_of_forms.
+Print Assumptions rules_of_machines.

@@ -4,6 +4,7 @@ mod package;
 mod readme;
 mod release;
 mod report;
+mod rules;
 mod site;
 mod standing_alone;
 mod steps;

@@ -13,7 +13,7 @@ use cargo_metadata::Target;
 use crate::{
     package, readme,
     release::{self, at},
-    site, standing_alone, toolchains, web,
+    rules, site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -60,6 +60,8 @@ pub(crate) const STEPS: &[Step] = &[
     )
     .when(When::Quick),
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
+    Step::new("rules", "Every rule by which expressions are simplified names its proof", rules::check)
+        .when(When::Quick),
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
         w.run(&mut w.cargo(&format!("clippy --profile test {EVERYTHING} --all-targets -- -D warnings")))
@@ -504,7 +506,10 @@ mod tests {
         let names = |words: &[&str]| chosen(words).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>());
         assert_eq!(names(&["tes", "form"]).unwrap(), ["format", "tests"]);
         assert_eq!(names(&["judge"]).unwrap(), ["judge"]);
-        assert_eq!(names(&["quick", "web"]).unwrap(), ["standing-alone", "format", "web", "clippy", "docs", "tests"]);
+        assert_eq!(
+            names(&["quick", "web"]).unwrap(),
+            ["standing-alone", "format", "rules", "web", "clippy", "docs", "tests"]
+        );
         assert!(!names(&[]).unwrap().contains(&"judge"));
         assert!(names(&["format", "nothing"]).unwrap_err().starts_with("no step has `nothing` in its name"));
     }

@@ -158,6 +158,7 @@ impl Algebra {
         most: usize,
         context: &mut Context,
     ) -> Option<Form> {
+        // Proved: `negative_divisor` in `proofs/Simplify.v`.
         // floor(m / -d) is floor(-m / d).
         let (mut form, mut divisor) = match divisor < 0 {
             true => (form.times(-1)?, divisor.checked_neg()?),
@@ -176,6 +177,7 @@ impl Algebra {
             return finer.plus(-(by / divisor), &coarser);
         }
         loop {
+            // Proved: `common_divisor`, `divisor_one` in `proofs/Simplify.v`.
             // With g dividing d and every coefficient, floor((g * m + c) / d) is floor((m + floor(c / g)) / (d / g)).
             let common = gcd(form.content().into(), divisor.into()) as i64;
             if common > 1 {
@@ -208,6 +210,7 @@ impl Algebra {
         if let Some(extremum) = self.quotient_of_operands(&form, divisor, most, context) {
             return Some(extremum);
         }
+        // Proved: `multiples_leave` in `proofs/Simplify.v`.
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         self.takes_multiples |= taken != Form::default();
         self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
@@ -225,6 +228,7 @@ impl Algebra {
 
     /// A form with remainders as atoms, where the style says so and that makes the form shorter: `k * m - k * d * q`
     /// with `q = floor(m / d)` is `k * (m mod d)`.
+    // Proved: `remainder_as_atom` in `proofs/Simplify.v`.
     pub(crate) fn with_remainders(&mut self, form: Form, context: &mut Context) -> Option<Form> {
         if self.style.remainders != Remainders::WhereShorter {
             return Some(form);
@@ -284,6 +288,7 @@ impl Algebra {
     /// The numerator and divisor of one floor in place of two: `floor((floor(m / e) + rest) / d)` is
     /// `floor((m + e * rest) / (e * d))`. For `rest` is an integer, so that `floor(m / e) + rest` is
     /// `floor((m + e * rest) / e)`; and `floor(floor(x) / d)` is `floor(x / d)`.
+    // Proved: `flattened` in `proofs/Simplify.v`.
     fn flattened(&self, form: &Form, divisor: i64) -> Option<(Form, i64)> {
         let mut inner = form.terms.iter().filter(|(_, coefficient)| *coefficient == 1);
         let (atom, (inner, by)) = inner.find_map(|(atom, _)| Some((*atom, self.as_quotient(*atom)?)))?;
@@ -296,6 +301,7 @@ impl Algebra {
     /// A quotient is seldom affine unless the large terms are multiples of the divisor. So the candidates are the
     /// common divisors of the divisor and one coefficient, and of the divisor and the largest few coefficients, rather
     /// than all divisors of the divisor. The largest that works leaves the smallest division.
+    // Proved: `affine_part` in `proofs/Simplify.v`.
     fn affine_part(&self, form: &Form, divisor: i64, context: &Context) -> Option<(Form, i64)> {
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut of_largest = divisor;
@@ -321,6 +327,7 @@ impl Algebra {
     ///
     /// A division stays where the form without it could leave `i64`, since no node could compute it, and where a bound
     /// would be past [`WIDE`].
+    // Proved: `without_quotient` in `proofs/Simplify.v`.
     pub(crate) fn without_quotient(&self, condition: Condition, context: &Context) -> Condition {
         let Condition { mut form, mut low, mut high } = condition;
         loop {
@@ -352,6 +359,7 @@ impl Algebra {
 
     /// The condition that `m mod d` lies in a range, as one on a form without the division, if the remainder wraps only
     /// into what is excluded ([`Context::unwrapped`]).
+    // Proved: `range_of_remainders` in `proofs/Simplify.v`.
     pub(crate) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
         let Condition { form, low, high } = condition;
         let (&(atom, unit), numerator) = form.terms.split_last()?;
@@ -376,6 +384,7 @@ impl Algebra {
 ///
 /// Where something is taken, the constant of the rest lies in `0..divisor`. Each coefficient of the rest is congruent
 /// to the one that it came from; of the congruent ones it is one that is cheap to multiply by.
+// Proved: `reduced` in `proofs/Simplify.v`.
 pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if what == Taken::Nothing {
         return Some((Form::default(), form.clone()));

@@ -93,6 +93,7 @@ impl Atoms {
     }
 
     /// Adds an atom that is not in the table.
+    // No rule: it keeps the table.
     pub(crate) fn add(&mut self, kind: Kind) -> Atom {
         let atom = self.atoms.len() as Atom;
         let numerator = match &kind {
@@ -124,6 +125,7 @@ impl Atoms {
     }
 
     /// The place of a numerator among those of the quotients.
+    // No rule: it looks into the table.
     fn numerator(&self, form: &Form) -> Option<usize> {
         self.numerators.find(hash_of(form), |place| {
             let first = self.quotients[place].first();
@@ -132,6 +134,7 @@ impl Atoms {
     }
 
     /// The quotients of a numerator that are atoms, and their divisors.
+    // No rule: it looks into the table.
     pub(crate) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
         let quotients = self.numerator(form).map(|place| &self.quotients[place]).into_iter().flatten();
         quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
@@ -183,6 +186,7 @@ impl Kind {
 impl Condition {
     /// The same condition in normal form: without a constant, with coprime coefficients, the first of them positive.
     /// Equal conditions, and conditions on multiples of one form, then have equal forms.
+    // Proved: `normal_form` in `proofs/Simplify.v`.
     pub(crate) fn normal(self) -> Condition {
         let Condition { mut form, mut low, mut high } = self;
         let constant = i128::from(std::mem::take(&mut form.constant));

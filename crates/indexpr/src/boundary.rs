@@ -25,6 +25,8 @@
 /// assert_eq!(steps, [1, 0]);
 /// assert!(!is_affine(0, 4, [(4, 9), (1, 4)], |_, _| {}));
 /// ```
+// Proved: `quotient_test_exact` in `proofs/Quotient.v`.
+// Proved: `step_from_remainder`, `walk_is_exact` in `proofs/Simplify.v`.
 #[inline]
 pub fn is_affine(
     remainder: i64,

@@ -21,6 +21,7 @@ use crate::form::{Atom, Form, Terms};
 /// rewritten into another sum.
 ///
 /// Cost: one context for each condition, so quadratic in the number of conditions and linear in the number of atoms.
+// Proved: `judged_by_others`, `implied_by_others` in `proofs/Simplify.v`.
 pub(crate) fn minimize(
     algebra: &mut Algebra,
     context: &mut Context,
@@ -66,6 +67,7 @@ pub(crate) fn minimize(
 }
 
 /// The same conditions with at most one on each form: the intersection of their ranges.
+// Proved: `on_one_form` in `proofs/Simplify.v`.
 fn on_one_form(conditions: Vec<Condition>) -> Vec<Condition> {
     let mut joined: Vec<Condition> = Vec::with_capacity(conditions.len());
     for Condition { form, low, high } in conditions {
@@ -87,6 +89,7 @@ fn on_one_form(conditions: Vec<Condition>) -> Vec<Condition> {
 /// come from conditions, since these very conditions are about to be replaced: they are those of the atoms.
 ///
 /// A condition on a single variable stays apart: it narrows a loop, and a compiler can use it as such.
+// Proved: `extremes_joined` in `proofs/Simplify.v`.
 fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
     let is_bound = |form: &Form| match form.terms[..] {
         [(atom, _)] => matches!(algebra.kind(atom), Kind::Variable(..)),
@@ -133,6 +136,7 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
 ///
 /// `None` where the form is a single term, which a comparison needs no sum for, or the index has no multiple of it.
 /// Whether the longer sum is cheaper must be seen by writing both.
+// Proved: `widened` in `proofs/Simplify.v`.
 pub(crate) fn widened(algebra: &Algebra, condition: &Condition, index: &Form) -> Option<Condition> {
     let Condition { form, low, high } = condition;
     let [(first, unit), _, ..] = form.terms[..] else { return None };
@@ -194,6 +198,7 @@ fn is_shared(conditions: &[Condition], at: usize, index: Option<&Form>) -> bool 
 /// The values of `m % d` that are allowed are those of `b..e` shifted by `-c`, modulo `d`. They are one range again
 /// unless that range wraps round; then there is none. Nor is there one where another form needs the division of
 /// `m + c`: it is computed in any case, and that of `m` would be a second one.
+// Proved: `shifted` in `proofs/Simplify.v`.
 fn shifted(
     algebra: &mut Algebra,
     context: &mut Context,

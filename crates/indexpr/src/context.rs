@@ -49,6 +49,7 @@ struct Known {
 struct AtomSet(u64);
 
 impl AtomSet {
+    // No rule: a set of numbers modulo 64 tells what surely is not contained.
     fn of(form: &Form) -> AtomSet {
         AtomSet(form.terms.iter().fold(0, |set, (atom, _)| set | 1 << (atom % 64)))
     }
@@ -126,6 +127,7 @@ impl Context {
 
     /// Adds the next atom: its range, and the forms that relate it to others. `None` when the range leaves `i64`; the
     /// atom is then not known.
+    // Proved: `quotient_range`, `remainder_range`, `digit_range` in `proofs/Simplify.v`.
     pub(crate) fn learn(&mut self, atoms: &Atoms, atom: Atom, kind: &Kind) -> Option<()> {
         debug_assert_eq!(self.ranges.len(), atom as usize);
         match kind {
@@ -171,6 +173,7 @@ impl Context {
     /// drawn: from two assumed forms of which one contains a multiple of the other, the interval of their difference,
     /// if that is a multiple of one atom. (If `x - y` and `x` are confined, so is `y`.) To draw all consequences would
     /// be Fourier-Motzkin elimination, whose cost is exponential; this is linear in the number of conditions.
+    // Proved: `difference_range` in `proofs/Simplify.v`.
     pub(crate) fn assume(&mut self, condition: &Condition) {
         let Condition { form, low, high } = condition;
         let Some((least, most)) = self.bounds(form) else { return };
@@ -265,6 +268,7 @@ impl Context {
     /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up
     /// to three decompositions say. Exact for a form of variables without conditions, which range over a box. `None`
     /// past `i128`.
+    // Proved: `bounds_of_pieces`, `bounds_are_attained` in `proofs/Simplify.v`.
     pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
@@ -318,6 +322,7 @@ impl Context {
 
     /// The bounds of a form by those of its atoms, narrowed by eliminating up to so many quotients (a work limit). One that
     /// leaves `i64` when it is eliminated stays.
+    // Proved: `elimination_eliminates`, `elimination_bounds` in `proofs/Simplify.v`.
     fn bounds_by_elimination(&self, form: &Form, most: u32) -> Option<Span> {
         let (low, high) = self.bounds_of_atoms(form)?;
         let narrower = || {
@@ -358,6 +363,7 @@ impl Context {
 
     /// A form with known values put in: an atom that has but one value is a constant; and where `m - d * q` has but one
     /// value `r`, `d * q` is `m - r`. `None` past `i64`.
+    // Proved: `known_value` in `proofs/Simplify.v`.
     pub(crate) fn with_known_values(&self, form: &Form) -> Option<Form> {
         let mut form = form.clone();
         let quotients = form.terms.clone();
@@ -418,6 +424,7 @@ impl Context {
     ///
     /// Candidates for `by` are the common divisors of the largest few coefficients, and what is left of the form when a
     /// form whose interval is known is the small part.
+    // Proved: `tail_dropped` in `proofs/Simplify.v`.
     pub(crate) fn without_tail(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
@@ -453,6 +460,7 @@ impl Context {
     }
 
     /// A condition without the bounds that the context implies: an inequality costs one comparison, a range test two.
+    // Proved: `implied_bounds` in `proofs/Simplify.v`.
     pub(crate) fn without_implied_bounds(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = condition;
         let (least, most) = self.bounds(&form).unwrap_or((i128::MIN, i128::MAX));
@@ -476,6 +484,7 @@ impl Context {
     /// 0: the condition is `sum a_k x_k >= missing` with natural `x_k` and positive `a_k`. If `a_k > missing`, the
     /// condition holds as soon as `x_k >= 1`, and so it does with `missing` for the coefficient; for `x_k = 0` the term
     /// is 0 either way. Equal coefficients are then divided out ([`Condition::normal`]).
+    // Proved: `saturated`, `saturated_above`, `ends_are_least` in `proofs/Simplify.v`.
     pub(crate) fn saturated(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let (sign, bound) = match (low, high) {
@@ -533,6 +542,7 @@ impl Context {
     ///
     /// So a masked digit needs no division although it wraps, as long as it wraps only into what the mask excludes. The
     /// boundary test would ask for more: that the digit does not wrap at all.
+    // Proved: `unwrapped` in `proofs/Simplify.v`.
     pub(crate) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
         let plain = std::iter::once_with(|| (Pieces::new(), form.clone()));
         self.decompositions(form, 16).chain(plain).find_map(|(mut pieces, rest)| {
@@ -551,6 +561,7 @@ impl Context {
 
 impl Condition {
     /// Whether the condition holds, by bounds of its form.
+    // Proved: `truth_by_bounds` in `proofs/Simplify.v`.
     pub(crate) fn truth(&self, bounds: Option<Span>) -> Truth {
         let Some((least, most)) = bounds else { return Truth::Depends };
         let above = self.low.is_none_or(|low| low <= least);
@@ -583,6 +594,7 @@ fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a Known, bool)>) ->
 /// The test proves `floor(sum / divisor) = floor(first / divisor) + sum of c_k * (piece_k - least_k)` at every point of
 /// the box, where `first` is the sum at the least values of all pieces. The pieces need not be independent for this to
 /// hold at the points that they do reach. If they are not, the test may fail because of a point that is never reached.
+// Proved: `pieces_walked`, `affine_in_pieces`, `long_reach` in `proofs/Simplify.v`.
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
     let mut first = i128::from(constant);
     for piece in pieces {
@@ -620,6 +632,7 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
 ///
 /// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient
 /// nearest to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
+// Proved: `unwrap_holds`, `unwrap_is_congruent`, `nearest_is_shortest`, `least_shift` in `proofs/Simplify.v`.
 fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
     let wide = i128::from(size);
     let mut unwrapped = form.clone();
@@ -655,6 +668,7 @@ fn eliminating(coefficient: i64, unit: i64) -> (i64, i64) {
 }
 
 /// `span + factor * values`, in interval arithmetic; `None` past [`WIDE`].
+// Proved: `add_holds` in `proofs/Simplify.v`.
 fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
     let (a, b) = (times(factor, values.0)?, times(factor, values.1)?);
     let sum = (span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?);
@@ -675,6 +689,7 @@ fn times(factor: i64, value: i128) -> Option<i128> {
 ///
 /// With `digit`, the known form is a remainder `m - d * q`, and all atoms of `m` must go: to trade a part of the
 /// numerator for a multiple of the quotient makes nothing simpler.
+// No rule: whatever the factor, the multiple and what it leaves are the form.
 fn contained(form: &Form, known: &Form, digit: bool) -> Option<(i64, Form)> {
     // The coefficients in the form of the atoms of the known one; both are in order.
     let mut coefficients: SmallVec<[i64; 8]> = SmallVec::new();

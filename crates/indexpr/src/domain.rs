@@ -218,6 +218,7 @@ impl Domain {
     /// # }).unwrap();
     /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "i0 - q0*5");
     /// ```
+    // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     pub fn remainder(&mut self, form: &Form, divisor: i64) -> Option<Form> {
         match self.context.affine_quotient(form, divisor) {
             Some(above) => form.plus(-divisor, &above),
@@ -358,6 +359,7 @@ impl Domain {
 }
 
 /// An index with the value of a sum in its place, where a condition demands one value and that leaves fewer terms.
+// Proved: `known_value` in `proofs/Simplify.v`.
 fn with_known_sums(index: Form, conditions: &[Condition], context: &Context) -> Form {
     let mut index = index;
     for Condition { form, low, high } in conditions {

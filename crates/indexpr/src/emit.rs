@@ -142,6 +142,7 @@ struct Rest {
 struct SymbolSet(u64);
 
 impl SymbolSet {
+    // No rule: a set of numbers modulo 64 tells what surely is not contained.
     fn of(sum: &Sum) -> SymbolSet {
         SymbolSet(sum.terms.iter().fold(0, |set, (symbol, _)| set | 1 << (symbol % 64)))
     }
@@ -215,6 +216,7 @@ impl<'a> Emitter<'a> {
     ///
     /// Later quotients come first: the numerators of later ones may use earlier ones, and rewriting them decides
     /// whether they still do.
+    // Proved: `quotient_by_remainder`, `reduced_numerator` in `proofs/Simplify.v`.
     fn use_remainders(&mut self) {
         for atom in (0..self.algebra.len() as Atom).rev() {
             let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom)) else {
@@ -312,6 +314,7 @@ impl<'a> Emitter<'a> {
 
     /// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
     /// and the factor. `None` if no multiple saves any.
+    // No rule: whatever the factor, the multiple and what it leaves are the sum.
     fn best_use(&self, sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
         let mut factors = SmallVec::<[i64; 8]>::new();
         for &(symbol, unit) in &pattern.terms {
@@ -332,6 +335,7 @@ impl<'a> Emitter<'a> {
     /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
     /// have the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a
     /// factor.
+    // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     fn candidates(&self, sets: &[SymbolSet]) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
@@ -490,6 +494,7 @@ impl<'a> Emitter<'a> {
 
     /// The test that a sum lies between bounds; with [`Binary::Ne`], that it is not the one number that both bounds
     /// are.
+    // Proved: `turned_bounds` in `proofs/Simplify.v`.
     fn test(
         &mut self,
         graph: &mut Graph,
@@ -527,6 +532,7 @@ impl<'a> Emitter<'a> {
 
     /// The comparison of what a sum adds with what it subtracts, where the bound is 0 or next to it: `a - b >= 0` is
     /// `a >= b`, which saves the subtraction.
+    // Proved: `difference_tested` in `proofs/Simplify.v`.
     fn compare_sides(
         &mut self,
         graph: &mut Graph,
@@ -572,6 +578,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// The node of a sum, with its constant.
+    // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
         let Sum { constant, remainder, .. } = self.sums[sum];
         if let Some(Rest { whole, divisor, .. }) = remainder {
@@ -661,6 +668,7 @@ pub(crate) fn sum(graph: &mut Graph, mut terms: SmallVec<[(Expr, i64); 8]>, mut 
 
 /// A form for `form mod divisor` without inner remainders that do not matter, if there are any: `(m mod e) mod d` is
 /// `m mod d` if `d` divides `e`. `numerator` gives the `m` of an atom.
+// Proved: `unnested_remainder` in `proofs/Simplify.v`.
 fn unnested(
     algebra: &Algebra,
     form: &Form,
@@ -748,6 +756,7 @@ impl Sum {
 
     /// The sum divided by the greatest common divisor of its coefficients and constant, and negated if nothing in it is
     /// positive: one representative of all sums that are equal up to a factor.
+    // No rule: it is a candidate, of which any multiple may be taken.
     fn primitive(self) -> Sum {
         let common = self.terms.iter().map(|(_, factor)| i128::from(*factor)).fold(self.constant.into(), gcd);
         let negative = self.constant <= 0 && self.terms.iter().all(|(_, factor)| *factor < 0);

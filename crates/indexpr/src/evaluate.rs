@@ -234,6 +234,7 @@ impl Blocks {
     const CELLS: usize = 1 << 17;
 
     /// A walk at its first block, with nothing computed. The number of choices must fit into `i64`.
+    // No rule: it divides numbers of cells.
     pub(crate) fn new(graph: &Graph, exprs: &[Expr], ranges: Vec<Range<i64>>) -> Blocks {
         let parts = graph.parts(exprs);
         let longest = (Blocks::CELLS / parts.len().max(1)).clamp(Blocks::SHORTEST, Blocks::LONGEST) as i64;
@@ -429,6 +430,7 @@ fn select(cells: &mut [i64], condition: Column, a: Column, b: Column) {
 
 /// Floor divisions of dividends that lie in a range. Division is the slowest instruction by far, so a constant positive
 /// divisor is turned into a product (strength reduction) if the dividends allow it.
+// Proved: `raised_in_columns` in `proofs/Rounding.v`.
 fn divide(cells: &mut [i64], op: Binary, a: Column, b: Column, (low, high): (i64, i64)) {
     if let (Column::Each(dividends), Column::Same(divisor @ 1..)) = (a, b) {
         // A multiple of the divisor is added to make all dividends natural numbers.
@@ -445,6 +447,7 @@ fn divide(cells: &mut [i64], op: Binary, a: Column, b: Column, (low, high): (i64
 }
 
 /// Whether a processor, which rounds towards zero, rounds this quotient up.
+// Proved: `rounded_up_by_signs` in `proofs/Rounding.v`.
 fn is_rounded_up(a: i64, b: i64) -> bool {
     (a < 0) != (b < 0) && a.wrapping_rem(b) != 0
 }
@@ -454,6 +457,7 @@ fn is_rounded_up(a: i64, b: i64) -> bool {
 /// For natural `n` and `d`, with `l` the least number for which `2^l >= d`, and `m = 2^p / d` rounded up, floor of
 /// `n / d` is that of `n m / 2^p` when `n < 2^(p - l)`: `m d` is more than `2^p` by less than `2^l`. (Granlund and
 /// Montgomery, Division by invariant integers using multiplication, theorem 4.2.)
+// Proved: `divided_by_product`, `small_factor`, `wide_factor`, `shift_and_mask` in `proofs/Rounding.v`.
 fn by_constant(cells: &mut [i64], op: Binary, dividends: &[i64], divisor: i64, under: i64, largest: u64) {
     const SMALL: u64 = 1 << 31;
     let d = divisor as u64;

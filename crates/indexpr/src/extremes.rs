@@ -219,6 +219,7 @@ impl Search {
     }
 
     /// The least value or the greatest, by branch and bound, best first; `None` where the condition never holds.
+    // No rule: a box is cut in two; anywhere will do.
     fn extreme(&self, greatest: bool) -> Option<End> {
         let mut facts: Vec<Facts> = Vec::with_capacity(self.steps.len());
         // The greatest value is the least one of the negation.

@@ -35,6 +35,7 @@ impl Facts {
     }
 
     /// The facts of an operation's result, normalised; an error if the interval leaves `i64`.
+    // No rule: the residue is replaced by one of its class.
     fn new(op: Binary, (low, high): (i128, i128), (modulus, residue): (i128, i128)) -> Result<Facts, Error> {
         let (Ok(low), Ok(high)) = (i64::try_from(low), i64::try_from(high)) else {
             return Err(Reason::ValueOverflow { low, high }.in_op(op.name()));
@@ -55,6 +56,7 @@ impl Facts {
 
     /// Whether no bit is ever set in both of two numbers, because one of them ends below where the other begins: their
     /// exclusive or is their sum.
+    // Proved: `xor_is_sum` in `proofs/Rounding.v`.
     pub(crate) fn shares_no_bits(self, other: Facts) -> bool {
         let below = |low: Facts, high: Facts| {
             let bits = 64 - low.high.leading_zeros();
@@ -73,14 +75,17 @@ impl Facts {
     pub(crate) fn of_binary(op: Binary, a: Facts, b: Facts) -> Result<Facts, Error> {
         let ([al, ah, am, ar], [bl, bh, bm, br]) = (a.wide(), b.wide());
         match op {
+            // Proved: `class_of_sum` in `proofs/Rounding.v`.
             Binary::Add => Facts::new(op, (al + bl, ah + bh), (gcd(am, bm), ar + br)),
             Binary::Sub => Facts::new(op, (al - bh, ah - bl), (gcd(am, bm), ar - br)),
+            // Proved: `product_corners`, `class_of_product` in `proofs/Rounding.v`.
             Binary::Mul => {
                 let ends = [al * bl, al * bh, ah * bl, ah * bh];
                 // (am x + ar) (bm y + br) = am bm xy + am br x + ar bm y + ar br: the modulus divides all but the last.
                 let modulus = gcd(gcd(am * bm, am * br), ar * bm);
                 Facts::new(op, extremes(ends), (modulus, ar * br))
             }
+            // Proved: `quotient_corners`, `class_of_quotient` in `proofs/Rounding.v`.
             Binary::Div => {
                 b.not_zero(op)?;
                 // For divisors of one sign the quotient is monotone in each operand, so its extremes are at corners.
@@ -89,6 +94,7 @@ impl Facts {
                 let divides = bl == bh && am % bl == 0;
                 Facts::new(op, extremes(ends), if divides { (am / bl, div_floor(ar, bl)) } else { (1, 0) })
             }
+            // Proved: `remainder_is_shifted`, `remainder_interval`, `class_of_remainder` in `proofs/Rounding.v`.
             Binary::Mod => {
                 b.not_zero(op)?;
                 // The remainder is 0, but machines compute it by a division whose quotient, -i64::MIN, leaves `i64`: in
@@ -114,6 +120,7 @@ impl Facts {
             }
             Binary::Min => Facts::new(op, (al.min(bl), ah.min(bh)), either(a, b)),
             Binary::Max => Facts::new(op, (al.max(bl), ah.max(bh)), either(a, b)),
+            // Proved: `xor_range`, `xor_class` in `proofs/Rounding.v`.
             Binary::Xor => {
                 if a.is_constant() && b.is_constant() {
                     return Ok(Facts::constant(a.low ^ b.low));
@@ -150,6 +157,7 @@ impl Facts {
     }
 
     /// The facts of a choice between two operands: the join of both, unless the condition is constant.
+    // Proved: `class_of_either` in `proofs/Rounding.v`.
     pub(crate) fn of_select(condition: Facts, a: Facts, b: Facts) -> Facts {
         if condition.is_constant() {
             return if condition.low == 1 { a } else { b };
@@ -176,6 +184,7 @@ impl Facts {
 
     /// Whether the facts show that two expressions never have the same value: intervals that do not meet, or residues
     /// that differ modulo what divides both moduli.
+    // Proved: `classes_differ` in `proofs/Rounding.v`.
     fn differs(self, other: Facts) -> bool {
         let [.., am, ar] = self.wide();
         let [.., bm, br] = other.wide();
@@ -198,6 +207,7 @@ impl Facts {
 
 /// The join of two congruences: the finest class that holds the values of both. Its modulus is 0 only if both are the
 /// same constant.
+// Proved: `class_of_either` in `proofs/Rounding.v`.
 fn either(a: Facts, b: Facts) -> (i128, i128) {
     let ([.., am, ar], [.., bm, br]) = (a.wide(), b.wide());
     (gcd(gcd(am, bm), ar - br), ar)

@@ -126,11 +126,13 @@ impl Form {
     }
 
     /// The content: the greatest common divisor of the coefficients, without the constant; 0 when there are none.
+    // No rule: it says what the greatest common divisor is.
     pub(crate) fn content(&self) -> i64 {
         self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient))) as i64
     }
 
     /// The form with each coefficient divided by a number that divides all of them, and another constant.
+    // Proved: `divided`, `divided_rounds_nowhere` in `proofs/Simplify.v`.
     pub(crate) fn divided(&self, divisor: i64, constant: i64) -> Form {
         Form { terms: self.terms.iter().map(|(atom, coefficient)| (*atom, coefficient / divisor)).collect(), constant }
     }

@@ -476,6 +476,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// Applies the operators on the stack that bind at least this tightly.
+    // Proved: `shift_and_mask` in `proofs/Rounding.v`.
     fn reduce(&mut self, binds: u8) -> Result<(), ParseError> {
         while let Some((open, span)) = self.open.pop_if(|(open, _)| open.binds(self.syntax) >= binds) {
             let span = Range::from(span);
@@ -587,6 +588,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A function of the last values.
+    // No rule: this is what the functions are.
     fn function(&mut self, function: Function, span: &Range<usize>) -> Result<(), ParseError> {
         let last = if function == Function::Identity { None } else { Some(self.pop()) };
         let middle = if function == Function::Modular { Some(self.pop()) } else { None };
@@ -936,6 +938,7 @@ impl Graph {
     /// Where the quotient is negative and not an integer, the truncated quotient is one more than the floor, and its
     /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
     /// is never needed.
+    // Proved: `truncated`, `rounds_alike` in `proofs/Rounding.v`.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
         if let Node::Int(by) = self.node(b)
             && let Some(size) = by.checked_abs().filter(|size| *size > 0)
@@ -1016,6 +1019,7 @@ impl Graph {
     }
 
     /// The quotient rounded up.
+    // Proved: `rounded_up` in `proofs/Rounding.v`.
     fn rounded_up(&mut self, a: Expr, b: Expr) -> Result<Expr, Error> {
         if self.range(b).0 > 0 {
             let one = self.int(1);

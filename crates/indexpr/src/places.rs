@@ -48,6 +48,7 @@ impl Places {
 }
 
 /// Makes room for more elements by a quarter of those that there are: a vector that doubles would hold twice what it needs.
+// No rule: it divides numbers of elements.
 pub(crate) fn make_room<T>(elements: &mut Vec<T>) {
     if elements.len() == elements.capacity() {
         elements.reserve_exact(elements.len() / 4 + 32);

@@ -221,6 +221,7 @@ impl Writer<'_> {
     ///   mod d)`.
     /// - Otherwise, or where the raised dividend would leave `i64`, the sign of C's remainder says whether the quotient
     ///   was rounded up, and it is corrected.
+    // Proved: `rounds_alike`, `raised`, `negative_remainder`, `corrected` in `proofs/Rounding.v`.
     fn division(&mut self, binds: u8, op: Binary, a: Expr, b: Expr) {
         let sign = sign(op, Syntax::C);
         let (dividend, divisor) = (Operand(a, binding::PRODUCT), Operand(b, binding::SIGN));

@@ -397,6 +397,7 @@ impl QuasiAffine {
     ///
     /// # Panics
     /// A point of fewer numbers than there are variables.
+    // No rule: this is what a floor is.
     pub fn evaluate(&self, point: &[i64]) -> Option<i128> {
         let mut floors: Vec<i128> = Vec::with_capacity(self.floors.len());
         for floor in &self.floors {

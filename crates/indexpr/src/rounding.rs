@@ -28,6 +28,7 @@ pub(crate) enum Rounding {
 impl Rounding {
     /// For a dividend and a divisor in intervals, the latter without 0. `exact` says that the divisor always divides, and
     /// `largest` is the largest number that the code can compute with.
+    // Proved: `rounds_alike`, `raised` in `proofs/Rounding.v`.
     pub(crate) fn of((low, high): (i64, i64), (least, most): (i64, i64), exact: bool, largest: i64) -> Rounding {
         let is_never_negative = (low >= 0 && least > 0) || (high <= 0 && most < 0);
         if is_never_negative || exact {
@@ -62,6 +63,7 @@ impl Rounding {
 /// `x * factor / 2^shift = x / divisor + x * e / (divisor * 2^shift)`. The fraction of `x / divisor` is at most
 /// `1 - 1 / divisor`, so that the floor stays what it was if `x * e < 2^shift` for the largest `x`. The least such shift
 /// has the least product.
+// Proved: `reciprocal`, `reciprocal_factor` in `proofs/Rounding.v`.
 pub(crate) fn reciprocal(high: i64, divisor: i64, largest: i64) -> Option<(i64, i64)> {
     // All in i64: 2^shift * d is never formed, and the inequalities are divided by what would overflow.
     (1..62)
@@ -75,6 +77,7 @@ pub(crate) fn reciprocal(high: i64, divisor: i64, largest: i64) -> Option<(i64, 
 }
 
 /// Whether a divisor is a constant that always divides a number, as far as the number's residue class tells.
+// Proved: `class_divided` in `proofs/Rounding.v`.
 pub(crate) fn divides(graph: &Graph, a: Expr, b: Expr) -> bool {
     let (modulus, residue) = graph.congruence(a);
     let multiple = |value: i64, of: i64| value.wrapping_rem(of) == 0;

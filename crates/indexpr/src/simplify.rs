@@ -349,6 +349,7 @@ impl Reader {
     }
 
     /// A number as a form of its operands' atoms; `None` where it is not linear in them, or a number leaves `i64`.
+    // Proved: `remainder_is_difference`, `extreme_by_sign` in `proofs/Simplify.v`.
     fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -406,6 +407,7 @@ impl Reader {
 
     /// A number as an atom that computes what its node computes, of simplified operands. It is hash-consed like any
     /// atom, so that equal ones cancel.
+    // Proved: `own_remainder` in `proofs/Simplify.v`.
     fn opaque(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let range = graph.range(expr);
         let kind = match graph.node(expr) {
@@ -435,6 +437,7 @@ impl Reader {
     }
 
     /// A condition as an atom. Comparisons become tests of a difference against bounds.
+    // Proved: `difference_tested` in `proofs/Simplify.v`.
     fn condition(&mut self, graph: &Graph, expr: Expr) -> Option<Atom> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -543,6 +546,7 @@ impl Reader {
     }
 
     /// The negation of a condition: of a one-sided test the test on the other side, and else a [`Kind::Not`].
+    // Proved: `opposite_test` in `proofs/Simplify.v`.
     fn opposite(&mut self, a: Atom) -> Atom {
         let opposite = match self.algebra.kind(a) {
             Kind::Bool(value) => Kind::Bool(!value),

@@ -68,6 +68,7 @@ impl Emitter<'_> {
     /// The remainders of all quotients. For `q = floor(m / d)` that is `m % d`. Beside another quotient `p = floor(n / c)`
     /// where `d = c * e` and `m = n + c * rest`, it is also `(p + rest) % e`: for `q` is `floor((p + rest) / e)`, since
     /// the floor of a floor is one floor.
+    // Proved: `remainder_is_difference`, `remainder_of_quotient` in `proofs/Simplify.v`.
     fn remainders(&self) -> Vec<Pattern> {
         let quotients: Vec<(Atom, usize, i64)> = (0..)
             .zip(&self.plans)
@@ -123,6 +124,7 @@ impl Emitter<'_> {
     }
 
     /// How much each atom can vary: its greatest value less its least.
+    // No rule: it chooses among sums that are equal.
     fn spreads(&self) -> Vec<i128> {
         let mut ranges: Vec<(i128, i128)> = Vec::with_capacity(self.algebra.len());
         for (atom, kind) in self.algebra.atoms() {
@@ -169,6 +171,7 @@ fn spread(form: &Form, spreads: &[i128]) -> i128 {
 }
 
 /// The multiples of a form that make one of its terms vanish from a sum that has all of them.
+// No rule: whatever the factor, the multiple and what it leaves are the sum.
 fn factors(sum: &Sum, form: &Form) -> SmallVec<[i64; 8]> {
     let mut factors = SmallVec::new();
     for (symbol, unit) in &form.terms {

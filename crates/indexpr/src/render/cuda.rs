@@ -47,6 +47,7 @@ impl<'a> Steps<'a> {
 
 /// The same elements in the same order with axes cut in two wherever a floor cuts them, so that the floor becomes the index of the
 /// outer one; and what the axes are made of. `None` where there is nothing to cut.
+// Proved: `axis_cut` in `proofs/Rounding.v`.
 pub(super) fn cut(code: &IndexExpr) -> Option<(IndexExpr, Vec<String>)> {
     let forms = code.graph.quasi_affine(code.index, code.valid).ok()??;
     let (axis, divisor) = forms.floors().iter().find_map(|floor| match floor.numerator.terms() {
@@ -78,6 +79,7 @@ pub(super) fn cut(code: &IndexExpr) -> Option<(IndexExpr, Vec<String>)> {
 
 /// Whether four elements, the first of which has a multiple of four as its number, always read four that are side by side,
 /// the first of them at a multiple of four, or none at all.
+// Proved: `groups_are_whole` in `proofs/Rounding.v`.
 pub(super) fn reads_fours(code: &IndexExpr) -> bool {
     let fours = || {
         let steps = Steps::of(code)?;
@@ -115,6 +117,7 @@ pub(super) fn reads_fours(code: &IndexExpr) -> bool {
 }
 
 /// What a kernel that moves four elements at a time expects of whoever starts it.
+// No rule: it divides a number of threads.
 pub(super) fn launch_of_fours(elements: i64) -> String {
     let threads = elements / 4;
     format!(
@@ -172,6 +175,7 @@ impl Tiles {
 
 /// A kernel that moves tiles through shared memory, so that reading and writing both go along neighbours. `None` where the kernel
 /// of one element for each thread serves as well, and where there are no more than the blocks that a grid can have.
+// No rule: it divides numbers of tiles.
 pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option<String> {
     // More elements than there are numbers: their positions have none, either.
     if elements == i64::MAX {

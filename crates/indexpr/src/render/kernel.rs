@@ -82,6 +82,7 @@ fn statements(
 
 /// A kernel of one thread per element, which computes the loop variables from the number of the thread, or its index from
 /// that number at once, whichever is cheaper. Numbers of threads are unsigned, so that these divisions are plain.
+// No rule: it divides a number of threads.
 fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let elements = elements(code);
     if language == Language::Metal && elements > u32::MAX.into() {

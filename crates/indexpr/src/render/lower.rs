@@ -291,6 +291,7 @@ impl Program {
     /// - The language's own operator, where the quotient is never negative, or exact: rounding makes no difference.
     /// - Euclid's division in Rust, which rounds down for a positive divisor.
     /// - The quotient towards zero, less one where the sign of the remainder says that it was rounded up.
+    // Proved: `rounds_alike`, `raised`, `corrected`, `euclid_rounds_down` in `proofs/Rounding.v`.
     fn division(
         &mut self,
         op: Binary,
@@ -351,6 +352,7 @@ impl Program {
 
     /// The quotient or the remainder of a natural number that is at most `high` by a constant: of a product and a shift
     /// where the range allows, which compilers cannot know, and else by the language's own operator.
+    // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     fn natural(&mut self, quotient: bool, (a, high): (Place, i64), (b, divisor): (Place, i64)) -> Place {
         let Some((factor, shift)) = reciprocal(high, divisor, self.most()) else {
             return self.infix(if quotient { Infix::Div } else { Infix::Mod }, a, b);
@@ -369,12 +371,14 @@ impl Program {
     }
 
     /// The quotient or the remainder of a division by a power of two, rounded down, by the bits of the dividend.
+    // Proved: `shift_and_mask` in `proofs/Rounding.v`.
     fn bits(&mut self, quotient: bool, a: Place, power: i64) -> Place {
         let operand = self.int(if quotient { power.trailing_zeros().into() } else { power - 1 });
         self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand)
     }
 
     /// The remainder of a division that rounds towards zero.
+    // Proved: `remainder_by_one` in `proofs/Rounding.v`.
     fn remainder(&mut self, (a, low): (Place, i64), (b, most): (Place, i64)) -> Place {
         if low != -self.most() - 1 || most != -1 {
             return self.infix(Infix::Mod, a, b);
@@ -447,6 +451,7 @@ impl Program {
     }
 
     /// An operation on two operands: without neutral elements, and with subtractions in place of negative constants.
+    // Proved: `divisor_one` in `proofs/Simplify.v`.
     pub(super) fn infix(&mut self, op: Infix, a: Place, b: Place) -> Place {
         let has_opposite = |value: i64| value >= -self.most();
         match (op, self.op(a), self.op(b)) {

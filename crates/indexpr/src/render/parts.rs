@@ -45,6 +45,7 @@ pub(super) fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
 }
 
 /// The index along an axis of an element whose number in row-major order has this name.
+// Proved: `outermost_digit` in `proofs/Rounding.v`.
 pub(super) fn digit(number: &str, sizes: &[i64], axis: usize) -> String {
     let stride = sizes[axis + 1..].iter().fold(1_i64, |product, size| product.saturating_mul(*size));
     let divided = if stride == 1 { number.into() } else { format!("{number} / {stride}u") };

@@ -14,6 +14,8 @@ pub(super) struct Spread {
 }
 
 /// The digits of a number that counts the elements of some axes in row-major order; 0 for axes of one element.
+// Proved: `digits_written` in `proofs/Rounding.v`.
+// Proved: `unravel_ravel` in `proofs/View.v`.
 pub(super) fn digits(graph: &mut Graph, number: Expr, sizes: &[i64]) -> Result<Vec<Expr>, Error> {
     let (mut digits, mut stride) = (Vec::with_capacity(sizes.len()), 1_i64);
     for (axis, &size) in sizes.iter().enumerate().rev() {
