@@ -214,15 +214,7 @@ impl Algebra {
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         self.takes_multiples |= taken != Form::default();
         self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
-        // Where the quotient is -1 or 0, it is by any divisor that is large enough, of which a power of two is cheap.
-        let by = match context.bounds(&rest) {
-            Some((low, high)) if !(divisor as u64).is_power_of_two() => {
-                let reach = u64::try_from((-low).max(high + 1)).ok().and_then(u64::checked_next_power_of_two);
-                reach.and_then(|reach| i64::try_from(reach).ok()).filter(|reach| *reach > 1 && *reach <= divisor)
-            }
-            _ => None,
-        };
-        let atom = self.atom(Kind::Quotient(rest, by.unwrap_or(divisor)), context)?;
+        let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
         taken.plus(1, &Form::atom(atom))
     }
 

@@ -148,10 +148,9 @@ impl Kind {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
                 ([Some(form), None], &[])
             }
-            Kind::Product(a, b)
-            | Kind::Operation(_, a, b, _)
-            | Kind::Select(_, a, b)
-            | Kind::Compare(_, a, b) => ([Some(a), Some(b)], &[]),
+            Kind::Product(a, b) | Kind::Operation(_, a, b, _) | Kind::Select(_, a, b) | Kind::Compare(_, a, b) => {
+                ([Some(a), Some(b)], &[])
+            }
             Kind::Extremum(_, forms) => ([None, None], forms),
             _ => ([None, None], &[]),
         };
@@ -162,7 +161,12 @@ impl Kind {
     pub(crate) fn joined(&self, (low, high): Span, (least, most): Span) -> Span {
         match self {
             Kind::Product(..) => {
-                let ends = [low.saturating_mul(least), low.saturating_mul(most), high.saturating_mul(least), high.saturating_mul(most)];
+                let ends = [
+                    low.saturating_mul(least),
+                    low.saturating_mul(most),
+                    high.saturating_mul(least),
+                    high.saturating_mul(most),
+                ];
                 ends.into_iter().fold((ends[0], ends[0]), |(low, high), end| (low.min(end), high.max(end)))
             }
             Kind::Extremum(Binary::Min, _) => (low.min(least), high.min(most)),

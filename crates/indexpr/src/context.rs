@@ -120,6 +120,12 @@ impl Context {
         context
     }
 
+    /// Whether what is assumed is shown to hold nowhere: an interval is empty.
+    pub(crate) fn is_empty(&self) -> bool {
+        let known = self.assumed.iter().chain(&self.remainders).map(|known| known.values);
+        self.ranges.iter().copied().chain(known).any(|(low, high)| low > high)
+    }
+
     /// The range of an atom, both ends included.
     pub(crate) fn range(&self, atom: Atom) -> Span {
         self.ranges[atom as usize]
@@ -336,7 +342,8 @@ impl Context {
                         };
                         form.coefficient(*part) != 0 || form.terms.iter().any(|term| term.0 != *atom && within(term))
                     };
-                    let moves_with = |known: &&Known| known.form.terms.iter().any(|(part, _)| part != atom && is_in(part));
+                    let moves_with =
+                        |known: &&Known| known.form.terms.iter().any(|(part, _)| part != atom && is_in(part));
                     let known = self.digits_of(*atom).iter().find(moves_with)?;
                     Some((*atom, *coefficient, known))
                 })?;
@@ -547,7 +554,9 @@ impl Context {
         let plain = std::iter::once_with(|| (Pieces::new(), form.clone()));
         self.decompositions(form, 16).chain(plain).find_map(|(mut pieces, rest)| {
             self.atoms_of(&rest, &mut pieces);
-            unwrap(form, &pieces, rest.constant, [size, begin, end])
+            [true, false]
+                .into_iter()
+                .find_map(|nearest| unwrap(form, &pieces, rest.constant, [size, begin, end], nearest))
         })
     }
 
@@ -631,15 +640,22 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
 /// The congruent form `R` of [`Context::unwrapped`], by the pieces of one decomposition.
 ///
 /// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient
-/// nearest to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
+/// nearest to zero makes the interval of `R` shortest, which mostly passes the test if any choice does; the least that is not
+/// negative passes it sometimes where that one does not.
 // Proved: `unwrap_holds`, `unwrap_is_congruent`, `nearest_is_shortest`, `least_shift` in `proofs/Simplify.v`.
-fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
+fn unwrap(
+    form: &Form,
+    pieces: &[Piece<'_>],
+    constant: i64,
+    [size, begin, end]: [i64; 3],
+    nearest: bool,
+) -> Option<Form> {
     let wide = i128::from(size);
     let mut unwrapped = form.clone();
     let mut span = (i128::from(constant), i128::from(constant));
     for piece in pieces {
         let mut kept = piece.coefficient.rem_euclid(size);
-        if kept > size / 2 {
+        if nearest && kept > size / 2 {
             kept -= size;
         }
         span = add(span, kept, piece.values)?;

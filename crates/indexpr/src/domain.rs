@@ -202,10 +202,13 @@ impl Domain {
     /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "i0");
     /// ```
     pub fn quotient(&mut self, form: &Form, divisor: i64) -> Option<Form> {
+        if divisor == 0 {
+            return None;
+        }
         self.algebra.quotient(form, divisor, &mut self.context)
     }
 
-    /// `form mod divisor`, as a term of its own unless it is affine; for a divisor of at least 2.
+    /// `form mod divisor`, as a term of its own unless it is affine; `None` for a divisor below 2.
     ///
     /// ```
     /// use indexpr::{Divisions, Form, Index, Variable, cheapest};
@@ -220,6 +223,9 @@ impl Domain {
     /// ```
     // Proved: `remainder_is_difference` in `proofs/Simplify.v`.
     pub fn remainder(&mut self, form: &Form, divisor: i64) -> Option<Form> {
+        if divisor < 2 {
+            return None;
+        }
         match self.context.affine_quotient(form, divisor) {
             Some(above) => form.plus(-divisor, &above),
             None => Some(Form::atom(self.algebra.atom(Kind::Remainder(form.clone(), divisor), &mut self.context)?)),
@@ -230,8 +236,24 @@ impl Domain {
     /// differs from the remainder by multiples of the modulus and never comes into `values` shifted by such a multiple.
     ///
     /// So a remainder that must lie in a range needs no division although it wraps, as long as it wraps into what is
-    /// excluded.
+    /// excluded. `None` also for values that are no remainders by the modulus.
+    ///
+    /// ```
+    /// use indexpr::{Divisions, Index, Variable, cheapest};
+    ///
+    /// // x in -2..4, modulo 7: where x is 1, 2 or 3, it is the remainder, and where it is negative the remainder is 5 or 6.
+    /// let built = cheapest(&[Variable::new("x", -2..4)], &[6], Divisions::Cheapest, |domain| {
+    ///     let x = domain.variable(0)?;
+    ///     assert_eq!(domain.unwrapped(&x, 7, 1..4), Some(x.clone()));
+    ///     assert_eq!(domain.unwrapped(&x, 7, -3..2), None); // -2 is no remainder
+    ///     Some(Index::At(x))
+    /// });
+    /// assert!(built.is_some());
+    /// ```
     pub fn unwrapped(&self, form: &Form, modulus: i64, values: Range<i64>) -> Option<Form> {
+        if values.start < 0 || values.end > modulus || modulus < 1 {
+            return None;
+        }
         self.context.unwrapped(form, modulus, values.start, values.end)
     }
 

@@ -12,7 +12,7 @@ use crate::atoms::{Condition, Kind};
 use crate::context::{Context, Span, Truth};
 use crate::form::{Atom, Form, Terms};
 use crate::graph::Binary;
-use shapetracker_base::int::gcd;
+use shapetracker_base::int::{div_floor, gcd};
 
 /// The operands of an extremum.
 type Operands = SmallVec<[Form; 4]>;
@@ -30,7 +30,7 @@ const MAX_DEPTH: u32 = 8;
 const MAX_CASES: u32 = 24;
 
 /// The other extremum.
-fn opposite(op: Binary) -> Binary {
+pub(crate) fn opposite(op: Binary) -> Binary {
     if op == Binary::Min { Binary::Max } else { Binary::Min }
 }
 
@@ -56,7 +56,9 @@ impl Algebra {
     fn bounds_by_cases(&self, form: &Form, context: &Context, left: &mut u32) -> Option<Span> {
         let span = self.bounds_of_products(form, context)?;
         // The last one first: operands are made of earlier atoms.
-        let Some((atom, factor)) = form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom)) else { return Some(span) };
+        let Some((atom, factor)) = form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom)) else {
+            return Some(span);
+        };
         let mut all: Option<Span> = None;
         for operand in self.kind(*atom).forms() {
             *left = left.saturating_sub(1);
@@ -136,16 +138,22 @@ impl Algebra {
             Form { terms: terms.collect(), constant: 0 }
         };
         let factors = |atom: Atom| list.iter().map(move |operand| operand.coefficient(atom));
-        let whole = common(&|atom| factors(atom).all(|factor| factor == list[0].coefficient(atom)).then(|| list[0].coefficient(atom)));
+        let whole = common(&|atom| {
+            factors(atom).all(|factor| factor == list[0].coefficient(atom)).then(|| list[0].coefficient(atom))
+        });
         let least = common(&|atom| {
             let least = factors(atom).min_by_key(|factor| factor.unsigned_abs())?;
             (least != 0 && factors(atom).all(|factor| (factor > 0) == (least > 0))).then_some(least)
         });
         let without = |common: &Form| list.iter().map(|operand| operand.plus(-1, common)).collect::<Option<Operands>>();
+        let (shorter, mut left) = (without(&whole)?, without(&least)?);
+        if least != whole {
+            self.cap(op, &mut left, context)?;
+        }
         let size = |common: &Form, list: &Operands| {
-            self.size(common) + usize::from(!common.terms.is_empty()) + list.iter().map(|form| self.size(form)).sum::<usize>()
+            let operands: usize = list.iter().map(|form| self.size(form)).sum();
+            self.size(common) + usize::from(!common.terms.is_empty()) + operands
         };
-        let (shorter, left) = (without(&whole)?, without(&least)?);
         let (common, mut list) =
             if size(&least, &left) < size(&whole, &shorter) { (least, left) } else { (whole, shorter) };
         // A shift that leaves the fewest constants to be added, and a common factor.
@@ -168,7 +176,9 @@ impl Algebra {
             let shifted = operand.plus(-1, &shift)?;
             *operand = shifted.divided(factor, shifted.constant / factor);
         }
-        list.sort_by(|a, b| (a.terms.is_empty(), &a.terms, a.constant).cmp(&(b.terms.is_empty(), &b.terms, b.constant)));
+        list.sort_by(|a, b| {
+            (a.terms.is_empty(), &a.terms, a.constant).cmp(&(b.terms.is_empty(), &b.terms, b.constant))
+        });
         self.has_cases = true;
         let atom = self.atom(Kind::Extremum(op, list.into_vec()), context)?;
         common.plus(1, &shift)?.plus(factor, &Form::atom(atom))
@@ -238,7 +248,8 @@ impl Algebra {
                 one += 1;
                 continue;
             };
-            let (left, right) = (self.extremum(opposite(op), &left, context)?, self.extremum(opposite(op), &right, context)?);
+            let (left, right) =
+                (self.extremum(opposite(op), &left, context)?, self.extremum(opposite(op), &right, context)?);
             both.push(self.extremum(op, &[left, right], context)?);
             list[one] = self.extremum(opposite(op), &both, context)?;
             list.remove(other);
@@ -254,8 +265,10 @@ impl Algebra {
                 if at == other {
                     continue;
                 }
-                if let Some(constant) = list[other].as_constant()
-                    && let Some(capped) = saturated(op, &list[at], constant, context)
+                // The other one is never past its own end.
+                if let Some((low, high)) = context.bounds(&list[other])
+                    && let Ok(end) = i64::try_from(if op == Binary::Min { high } else { low })
+                    && let Some(capped) = saturated(op, &list[at], end, context)
                 {
                     list[at] = capped;
                 }
@@ -342,7 +355,9 @@ impl Algebra {
 
     /// The product of the minimum and the maximum of two forms as that of both forms.
     pub(crate) fn product_of_both(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
-        let ([(one, 1)], [(other, 1)], 0, 0) = (&a.terms[..], &b.terms[..], a.constant, b.constant) else { return None };
+        let ([(one, 1)], [(other, 1)], 0, 0) = (&a.terms[..], &b.terms[..], a.constant, b.constant) else {
+            return None;
+        };
         let (Kind::Extremum(op, ours), Kind::Extremum(of, theirs)) = (self.kind(*one), self.kind(*other)) else {
             return None;
         };
@@ -388,7 +403,8 @@ impl Algebra {
             {
                 // Where another one decides, the new form must not beat them all.
                 let is_no_better = |other: &Form| {
-                    let mut conditions: Conditions = others().map(|other| beats(&form, other, 1)).collect::<Option<_>>()?;
+                    let mut conditions: Conditions =
+                        others().map(|other| beats(&form, other, 1)).collect::<Option<_>>()?;
                     conditions.push(beats(other, &list[at], 0)?);
                     self.context_of(&conditions, &form, context).is_err().then_some(())
                 };
@@ -468,11 +484,8 @@ impl Algebra {
             }
         }
         let there = Context::of(self, all.iter(), [form]);
-        let never = |condition: &Condition| {
-            let bounds = self.bounds(&condition.form, &there);
-            bounds.is_some_and(|(low, high)| low > high) || condition.truth(bounds) == Truth::Never
-        };
-        if all.iter().any(never) { Err(Contradiction) } else { Ok(there) }
+        let never = |condition: &Condition| condition.truth(self.bounds(&condition.form, &there)) == Truth::Never;
+        if there.is_empty() || all.iter().any(never) { Err(Contradiction) } else { Ok(there) }
     }
 
     /// A sum with an extremum or a choice in it, written the shorter way: what is added to it is added to its operands where
@@ -663,7 +676,8 @@ impl Algebra {
         let products = (form.terms.iter().enumerate())
             .filter(|(at, (_, factor))| factor.abs() != 1 && is_first(*at, *factor))
             .count();
-        let negated = form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
+        let negated =
+            form.constant <= 0 && !form.terms.is_empty() && form.terms.iter().all(|(_, factor)| *factor == -1);
         let inner = form.terms.iter().map(|(atom, _)| match self.kind(*atom) {
             Kind::Variable(..) => 0,
             kind @ (Kind::Extremum(..) | Kind::Select(..) | Kind::Product(..)) if depth > 0 => {
@@ -692,6 +706,28 @@ impl Algebra {
         let op = if factor > 0 { *op } else { opposite(*op) };
         let rest = form.plus(-factor, &Form::atom(atom))?;
         let sums = operands.iter().map(|operand| rest.plus(factor, operand)).collect::<Option<Operands>>()?;
+        // Of an operand whose quotient another one always beats nothing is left.
+        let spans: Vec<_> = sums.iter().map(|sum| context.bounds(sum)).collect();
+        let floor = |end: i128| div_floor(end, divisor.into());
+        let is_beaten = |at: usize| {
+            let Some((low, high)) = spans[at] else { return false };
+            let beats = |(other, span): (usize, &Option<Span>)| match span {
+                Some((least, most)) if other != at => match op {
+                    Binary::Min => floor(*most) <= floor(low) && (floor(*most) < floor(low) || other < at),
+                    _ => floor(*least) >= floor(high) && (floor(*least) > floor(high) || other < at),
+                },
+                _ => false,
+            };
+            spans.iter().enumerate().any(beats)
+        };
+        let left: Operands = (0..sums.len()).filter(|at| !is_beaten(*at)).map(|at| sums[at].clone()).collect();
+        // Beside its numerator a quotient is part of a remainder, which keeps the numerator as it is.
+        if left.len() < sums.len() && most > 0 {
+            return self.within_depth(|algebra| {
+                let form = algebra.extremum(op, &left, context)?;
+                algebra.quotient_within(&form, divisor, most, context)
+            });
+        }
         let divides = |sum: &&Form| {
             let common = gcd(sum.content().into(), divisor.into()) as i64;
             common != divisor && context.affine_quotient(sum, divisor).is_none()

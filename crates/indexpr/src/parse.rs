@@ -1015,7 +1015,8 @@ impl Graph {
         let Node::Select(is_negative, more, zero) = self.node(raise) else { return None };
         let Node::Binary(Binary::Lt, compared, than) = self.node(is_negative) else { return None };
         let is_zero = |expr: Expr| self.node(expr) == Node::Int(0);
-        (compared == whole && is_zero(than) && is_zero(zero) && self.node(more) == Node::Int(by - 1)).then_some((whole, by))
+        (compared == whole && is_zero(than) && is_zero(zero) && self.node(more) == Node::Int(by - 1))
+            .then_some((whole, by))
     }
 
     /// The quotient rounded up.

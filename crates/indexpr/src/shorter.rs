@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::emit::Root;
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Map};
+use crate::lattice::opposite;
 
 /// The work limit of [`Algebra::shorter`]: forms of more terms stay as they are.
 const MAX_TERMS: usize = 16;
@@ -33,7 +34,8 @@ impl Algebra {
         let all = self.len() as Atom;
         // Operands come before what is made of them.
         let mut needed = vec![false; all as usize];
-        let mark = |needed: &mut Vec<bool>, form: &Form| form.terms.iter().for_each(|(atom, _)| needed[*atom as usize] = true);
+        let mark =
+            |needed: &mut Vec<bool>, form: &Form| form.terms.iter().for_each(|(atom, _)| needed[*atom as usize] = true);
         for root in roots {
             match root {
                 Root::Number(form) => mark(&mut needed, form),
@@ -95,7 +97,10 @@ impl Algebra {
                         let range = (i64::try_from(low).ok()?, i64::try_from(high).ok()?);
                         Kind::Operation(Binary::Div, minus, Form::constant(-by)?, range)
                     }
-                    None => Kind::Quotient(form, by),
+                    None => {
+                        let by = self.same_signs(&form, by).unwrap_or(by);
+                        Kind::Quotient(form, by)
+                    }
                 }
             }
             Kind::Remainder(form, by) => Kind::Remainder(self.shorter(&form, done, context)?, by),
@@ -114,7 +119,9 @@ impl Algebra {
             Kind::Test(Condition { form, low, high }) => {
                 Kind::Test(Condition { form: self.shorter(&form, done, context)?, low, high })
             }
-            Kind::Compare(op, a, b) => Kind::Compare(op, self.shorter(&a, done, context)?, self.shorter(&b, done, context)?),
+            Kind::Compare(op, a, b) => {
+                Kind::Compare(op, self.shorter(&a, done, context)?, self.shorter(&b, done, context)?)
+            }
             Kind::Not(a) => Kind::Not(self.renamed(a, done)?),
             Kind::Both(op, a, b) => Kind::Both(op, self.renamed(a, done)?, self.renamed(b, done)?),
             Kind::Choice(condition, a, b) => {
@@ -128,6 +135,17 @@ impl Algebra {
         }
         done.changed = true;
         self.atom(kind, context).map(Form::atom)
+    }
+
+    /// The least power of two by which a quotient is the same as by a divisor that is none, where it is -1 or 0: it is the sign
+    /// of the numerator then, by any divisor that the numerator does not reach. Nothing is assumed.
+    fn same_signs(&self, form: &Form, divisor: i64) -> Option<i64> {
+        if divisor.unsigned_abs().is_power_of_two() {
+            return None;
+        }
+        let (low, high) = Context::of(self, std::iter::empty(), [form]).bounds(form)?;
+        let reach = u64::try_from((-low).max(high + 1)).ok()?.checked_next_power_of_two()?;
+        i64::try_from(reach).ok().filter(|reach| (2..=divisor).contains(reach))
     }
 
     /// A form of atoms that were rewritten, itself written shorter.
@@ -146,9 +164,16 @@ impl Algebra {
                 let (whole, divisor) = self.as_quotient(atom)?;
                 let (whole, divisor) = (whole.clone(), divisor);
                 let quotient = Division { atom, factor, whole: &whole, divisor };
-                let shorter = [Algebra::as_remainder, Algebra::of_complete_residues, Algebra::of_difference, Algebra::rounded_up, Algebra::rounded_down, Algebra::with_constant]
-                    .into_iter()
-                    .find_map(|rule| rule(self, &sum, &quotient, context).filter(|shorter| self.size(shorter) < size));
+                let shorter = [
+                    Algebra::as_remainder,
+                    Algebra::of_complete_residues,
+                    Algebra::of_difference,
+                    Algebra::rounded_up,
+                    Algebra::rounded_down,
+                    Algebra::with_constant,
+                ]
+                .into_iter()
+                .find_map(|rule| rule(self, &sum, &quotient, context).filter(|shorter| self.size(shorter) < size));
                 shorter
             });
             match found {
@@ -158,6 +183,20 @@ impl Algebra {
             done.changed = true;
         }
         for (atom, factor) in sum.clone().terms {
+            // `k * max(a, b)` is `max(k * a, k * b)`, where these are no more products.
+            if let Kind::Extremum(op, operands) = self.kind(atom)
+                && factor.abs() > 1
+                && let Some(scaled) = operands.iter().map(|form| form.times(factor)).collect::<Option<Vec<_>>>()
+            {
+                let op = if factor > 0 { *op } else { opposite(*op) };
+                let extremum = self.atom(Kind::Extremum(op, scaled), context)?;
+                let form = sum.plus(-factor, &Form::atom(atom))?.plus(1, &Form::atom(extremum))?;
+                if self.size(&form) < self.size(&sum) {
+                    sum = form;
+                    done.changed = true;
+                }
+                continue;
+            }
             // `k * (m % d)` is `k * m % (k * d)`, where the product is not one more.
             if let Kind::Remainder(whole, by) = self.kind(atom)
                 && factor > 1

@@ -379,9 +379,7 @@ impl Reader {
                         self.algebra.with_remainders(form, &mut self.context)
                     }
                     (Binary::Mul, ..) => self.algebra.product(&a, &b, &mut self.context),
-                    (Binary::Div | Binary::Mod, ..) => {
-                        self.algebra.divided(op, &a, &b, (low, high), &mut self.context)
-                    }
+                    (Binary::Div | Binary::Mod, ..) => self.algebra.divided(op, &a, &b, (low, high), &mut self.context),
                     (Binary::Xor, ..) if a == b => Form::constant(0),
                     (Binary::Xor, ..) if b.as_constant() == Some(0) => Some(a),
                     (Binary::Xor, ..) if a.as_constant() == Some(0) => Some(b),
