@@ -17,7 +17,7 @@ use shapetracker_testing::{are_all_held, is_entry_held};
 
 use crate::oracle::{RawView, advance, check_witness, evaluate, look_up};
 
-fn lines(name: &str) -> Vec<Value> {
+pub(crate) fn lines(name: &str) -> Vec<Value> {
     let path = format!("{}/tests/corpus/{name}.jsonl.gz", env!("CARGO_MANIFEST_DIR"));
     let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut text = String::new();

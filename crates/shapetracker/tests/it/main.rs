@@ -27,6 +27,7 @@ mod queries;
 mod questions;
 mod refining;
 mod scaled;
+mod simplified;
 mod sources;
 mod stress;
 mod summaries;
