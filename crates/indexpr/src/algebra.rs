@@ -26,6 +26,9 @@ pub(crate) struct Algebra {
     has_remainders: bool,
     /// Whether a term that is not a multiple of the divisor was split between the numerator and the outside.
     takes_parts: bool,
+    /// [`Algebra::quotient_of_operands`] for whoever reads expressions: what builds forms from scratch has no extrema, and a
+    /// program that does nothing else need not contain what is done with them.
+    pub(crate) of_operands: Option<OfOperands>,
     /// Whether an atom is a product of forms.
     pub(crate) has_products: bool,
     /// How deep extrema within extrema are being made.
@@ -35,6 +38,9 @@ pub(crate) struct Algebra {
     /// Whether any term, or a part of one, was taken out of a numerator.
     takes_multiples: bool,
 }
+
+/// The quotient of a form with an extremum in it, if there is a way to write it with at most so many divisions.
+pub(crate) type OfOperands = fn(&mut Algebra, &Form, i64, usize, &mut Context) -> Option<Form>;
 
 /// How divisions are written that cannot be avoided.
 ///
@@ -207,7 +213,9 @@ impl Algebra {
                 None => break,
             }
         }
-        if let Some(extremum) = self.quotient_of_operands(&form, divisor, most, context) {
+        if let Some(of_operands) = self.of_operands
+            && let Some(extremum) = of_operands(self, &form, divisor, most, context)
+        {
             return Some(extremum);
         }
         // Proved: `multiples_leave` in `proofs/Simplify.v`.

@@ -312,7 +312,8 @@ const MAX_SHORTER: usize = 256;
 impl Reader {
     /// A reader that has read nothing, and assumes nothing.
     fn new(style: Style) -> Reader {
-        let algebra = Algebra::new(style);
+        let mut algebra = Algebra::new(style);
+        algebra.of_operands = Some(Algebra::quotient_of_operands);
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
