@@ -849,11 +849,6 @@ Proof. lia. Qed.
 Theorem own_remainder : forall m, m <> 0 -> m mod m = 0.
 Proof. exact Z.mod_same. Qed.
 
-(** [Reader::number]: one operand is the minimum, or the maximum, where the sign of the difference is known. *)
-Theorem extreme_by_sign : forall a b,
-  (0 <= a - b -> Z.min a b = b /\ Z.max a b = a) /\ (a - b <= 0 -> Z.min a b = a /\ Z.max a b = b).
-Proof. lia. Qed.
-
 (** * Minima and maxima of several forms: [lattice.rs] *)
 
 (** The minimum of numbers ([m = true]), or their maximum: [Kind::Extremum].  Of no numbers there is none; the code
@@ -1054,14 +1049,14 @@ Proof.
 Qed.
 
 (** The same of two numbers. *)
-Theorem floor_of_min : forall a b d, 0 < d -> Z.min a b / d = Z.min (a / d) (b / d).
+Lemma floor_of_min : forall a b d, 0 < d -> Z.min a b / d = Z.min (a / d) (b / d).
 Proof.
   intros a b d Hd. destruct (Z.le_ge_cases a b) as [H|H].
   - pose proof (Z.div_le_mono a b d Hd H). rewrite (Z.min_l a b), Z.min_l; lia.
   - pose proof (Z.div_le_mono b a d Hd H). rewrite (Z.min_r a b), Z.min_r; lia.
 Qed.
 
-Theorem floor_of_max : forall a b d, 0 < d -> Z.max a b / d = Z.max (a / d) (b / d).
+Lemma floor_of_max : forall a b d, 0 < d -> Z.max a b / d = Z.max (a / d) (b / d).
 Proof.
   intros a b d Hd. destruct (Z.le_ge_cases a b) as [H|H].
   - pose proof (Z.div_le_mono a b d Hd H). rewrite (Z.max_r a b), Z.max_r; lia.

@@ -164,6 +164,7 @@ impl Algebra {
             true => (form.times(-1)?, divisor.checked_neg()?),
             false => (form.clone(), divisor),
         };
+        // Proved: `quotient_of_own_remainder` in `proofs/Simplify.v`.
         // The quotient of a remainder is a digit: `m mod (d * e) // d` is `m // d - e * (m // (d * e))`.
         if let [(atom, 1)] = form.terms[..]
             && form.constant == 0
@@ -214,6 +215,7 @@ impl Algebra {
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         self.takes_multiples |= taken != Form::default();
         self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
+        // Proved: `any_large_divisor` in `proofs/Simplify.v`.
         // Where the quotient is -1 or 0, it is by any divisor that is large enough, of which a power of two is cheap.
         let by = match context.bounds(&rest) {
             Some((low, high)) if !(divisor as u64).is_power_of_two() => {
@@ -264,6 +266,7 @@ impl Algebra {
 
     /// A form with the remainder of a quotient in the place of two quotients of one numerator, of which one is this atom and
     /// the other has a divisor that divides its divisor; `None` within where there is no such pair.
+    // Proved: `digit_of_quotients` in `proofs/Simplify.v`.
     fn digit(
         &mut self,
         form: &Form,

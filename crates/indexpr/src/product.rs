@@ -27,6 +27,7 @@ const MAX_CORNERS: usize = 5;
 
 impl Algebra {
     /// The product of two forms that are not constant; `None` past `i64`.
+    // Proved: `product_of_primitives` in `proofs/Simplify.v`.
     pub(crate) fn product(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
         if let Some(form) = self.product_of_both(a, b, context) {
             return Some(form);
@@ -49,6 +50,7 @@ impl Algebra {
     }
 
     /// An atom times a sum.
+    // Proved: `distributed` in `proofs/Simplify.v`.
     fn distributed(&mut self, atom: Atom, sum: &Form, context: &mut Context) -> Option<Form> {
         let mut product = Form::atom(atom).times(sum.constant)?;
         for (other, factor) in &sum.terms {
@@ -97,6 +99,7 @@ impl Algebra {
 
     /// A form as `divisor * quotient + rest`, for a divisor that is a product of atoms and a number: every term of the form that
     /// the divisor divides is in the quotient.
+    // Proved: `term_divided` in `proofs/Simplify.v`.
     fn divided_by(&mut self, form: &Form, divisor: &Form, context: &mut Context) -> Option<(Form, Form)> {
         let [(atom, unit)] = divisor.terms[..] else { return None };
         if divisor.constant != 0 {
@@ -135,6 +138,7 @@ impl Algebra {
 
     /// The interval of a form with products of atoms, none of them twice in one: it is linear in each atom, so that it is least
     /// and greatest at corners of the box of their ranges. `None` where it is no such form, or has more atoms than are tried.
+    // Proved: `bounds_by_corners` in `proofs/Simplify.v`.
     pub(crate) fn bounds_by_corners(&self, form: &Form, context: &Context) -> Option<Span> {
         if !self.has_products {
             return None;
@@ -175,6 +179,9 @@ impl Algebra {
     ///
     /// With `form = divisor * quotient + rest` the floor is `quotient + floor(rest / divisor)`, and the remainder that of the
     /// rest. Where the rest lies between 0 and the divisor it is the remainder.
+    // Proved: `negative_divisor`, `common_divisor`, `multiples_leave`, `reduced_numerator` in `proofs/Simplify.v`.
+    // Proved: `known_remainder`, `nothing_left` in `proofs/Simplify.v`.
+    // Proved: `quotient_corners`, `remainder_interval` in `proofs/Rounding.v`.
     pub(crate) fn divided(
         &mut self,
         op: Binary,
@@ -230,6 +237,7 @@ impl Algebra {
     }
 
     /// A sum of products with a factor in common as one product: `x * y + 10 * x` is `x * (y + 10)`. `None` where none is shorter.
+    // Proved: `factor_in_common` in `proofs/Simplify.v`.
     pub(crate) fn factored(&mut self, sum: &Form, context: &mut Context) -> Option<Form> {
         let is_product = |(atom, _): &&(Atom, i64)| matches!(self.kind(*atom), Kind::Product(..));
         let mut candidates: Factors =
@@ -265,6 +273,7 @@ impl Algebra {
 }
 
 /// What all numbers of a form have in common, with the sign of the first, and the form without it.
+// Proved: `primitive_form` in `proofs/Simplify.v`.
 fn primitive(form: &Form) -> (i64, Form) {
     let common = gcd(form.content().into(), form.constant.into()) as i64;
     let sign = if form.terms.first().is_some_and(|(_, factor)| *factor < 0) { -1 } else { 1 };

@@ -349,7 +349,7 @@ impl Reader {
     }
 
     /// A number as a form of its operands' atoms; `None` where it is not linear in them, or a number leaves `i64`.
-    // Proved: `remainder_is_difference`, `extreme_by_sign` in `proofs/Simplify.v`.
+    // Proved: `remainder_is_difference`, `xor_neutral` in `proofs/Simplify.v`.
     fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -507,6 +507,7 @@ impl Reader {
 
     /// A test of a form with a choice in it, by the condition of the choice, where the test is decided for one of both at least.
     /// Each is judged where it is chosen.
+    // Proved: `test_of_choice` in `proofs/Simplify.v`.
     fn test_of_choice(&mut self, test: &Condition) -> Option<Atom> {
         let Condition { form, low, high } = test;
         let (by, [a, b]) = self.algebra.cases_of_choice(form)?;
