@@ -157,7 +157,7 @@ impl Algebra {
         let added = |shift: i64| moving().filter(|operand| operand.constant != shift).count() + usize::from(shift != 0);
         let shifts = moving().map(|operand| operand.constant).chain([0]);
         let shift = shifts.min_by_key(|shift| (added(*shift), *shift == 0, *shift))?;
-        let mut factor = moving().fold(0, |content, operand| gcd(content, operand.content().into())) as i64;
+        let mut factor = moving().fold(0_i128, |content, operand| gcd(content, operand.content().into())).max(1) as i64;
         let mut differences = list.iter().map(|operand| i128::from(operand.constant) - i128::from(shift));
         if differences.any(|difference| difference % i128::from(factor) != 0) {
             factor = 1;
