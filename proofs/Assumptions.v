@@ -122,16 +122,17 @@ Definition rules_of_forms :=
     common_part_of_choice, choice_is_extremum, both_extrema, product_of_extrema),
    (xor_twice, xor_neutral, bounds_of_extremum, bounds_of_choice, spans_met, never_decides,
     replaced_where_it_decides, bounds_of_sum_contradict, empty_span),
-   (bound_of_extremum, decided_but_for_one, test_of_choice, implied_on_one_form, either_on_one_form, primitive_form,
-    product_of_primitives, distributed, term_divided),
-   (known_remainder, nothing_left, factor_in_common, bounds_by_corners, negated_divisor, negative_remainder_range,
-    scaled_remainder, multiple_by_remainder, difference_of_quotients),
-   (hermite, constant_taken_in, other_half, lower_half, quotient_of_own_remainder, any_large_divisor,
-    digit_of_quotients, eliminated_condition, floor_of_min_negative),
-   (floor_of_max_negative, ceiling_of_min, clamp_orders, clamp_of_clamp, capped_numerator, excess, capped_product,
-    capped_product_steps, quotient_of_digit),
-   (quotient_of_remainder, remainder_of_remainder, remainder_by_no_less, remainder_in_digits, remainder_of_multiple,
-    digits_joined, constant_taken_out, constant_of_remainder, complete_residues)).
+   (bound_of_extremum, decided_but_for_one, test_of_choice, own_conditions, one_implies_other, chosen_conditions,
+    implied_on_one_form, either_on_one_form, primitive_form),
+   (product_of_primitives, distributed, term_divided, known_remainder, nothing_left, factor_in_common,
+    bounds_by_corners, negated_divisor, negative_remainder_range),
+   (scaled_remainder, multiple_by_remainder, difference_of_quotients, hermite, constant_taken_in, other_half,
+    lower_half, quotient_of_own_remainder, any_large_divisor),
+   (digit_of_quotients, eliminated_condition, floor_of_min_negative, floor_of_max_negative, ceiling_of_min,
+    clamp_orders, clamp_of_clamp, capped_numerator, excess),
+   (capped_product, capped_product_steps, quotient_of_digit, quotient_of_remainder, remainder_of_remainder,
+    remainder_by_no_less, remainder_in_digits, remainder_of_multiple, digits_joined),
+   (constant_taken_out, constant_of_remainder, complete_residues)).
 
 Definition rules_of_machines :=
   ((rounds_alike, raised, negative_remainder, corrected, rounded_up_by_signs, truncated, raised_by_sign,

@@ -1,7 +1,7 @@
 (** The rules of the simplifier of index expressions: the crate [indexpr].
 
-    An expression is read as linear forms [c + sum a_k x_k] over atoms: variables, floors, remainders and whatever is
-    not linear.  Every step that changes a floor, a remainder or a bound rests on one of the statements below.  Above
+    An expression is read as linear forms [c + sum a_k x_k] over atoms: variables, floors, remainders, minima, choices
+    and whatever else is not linear.  Every step that changes one of these, or a bound, rests on a statement below.  Above
     each stands the function of the crate that relies on it, and above that function stands the name of the statement;
     the test command compares both.
 
@@ -1249,6 +1249,22 @@ Theorem test_of_choice : forall c A B T : Prop, (c \/ ~ c) -> (T <-> (c -> A) /\
   ((~ c -> B) -> (T <-> ~ c \/ A)) /\ ((~ c -> ~ B) -> (T <-> c /\ A)).
 Proof. tauto. Qed.
 
+(** [Reader::both]: a truth, a condition twice, and a condition and its negation; *)
+Theorem own_conditions : forall A : Prop, (A \/ ~ A) ->
+  (True /\ A <-> A) /\ (False /\ A <-> False) /\ (True \/ A <-> True) /\ (False \/ A <-> A) /\
+  (A /\ A <-> A) /\ (A \/ A <-> A) /\ (A /\ ~ A <-> False) /\ (A \/ ~ A <-> True).
+Proof. tauto. Qed.
+
+(** and two of which one implies the other. *)
+Theorem one_implies_other : forall A B : Prop, (A -> B) -> (A /\ B <-> A) /\ (A \/ B <-> B).
+Proof. tauto. Qed.
+
+(** [Reader::choice]: a condition that is one of two. *)
+Theorem chosen_conditions : forall c A B : Prop, (c \/ ~ c) ->
+  let T := (c /\ A) \/ (~ c /\ B) in
+  (A -> (T <-> c \/ B)) /\ (~ A -> B -> (T <-> ~ c)) /\ (~ B -> (T <-> c /\ A)) /\ ((A <-> B) -> (T <-> A)).
+Proof. cbv zeta. tauto. Qed.
+
 (** [Algebra::implies], [Algebra::on_one_form] of [lattice.rs]: tests of one form against each other.  Bounds that are
     missing are those past all numbers.  *)
 Theorem implied_on_one_form : forall low high least most x,
@@ -1316,10 +1332,12 @@ Proof. intros d q Hd. rewrite Z.mul_comm. split; [apply Z.div_mul|apply Z.mod_mu
 Example known_remainder_example : forall x y z, 0 <= z < y -> (x * y + z) / y = x.
 Proof. intros x y z H. rewrite (Z.mul_comm x y). apply known_remainder; lia. Qed.
 
-(** [Algebra::factored]: terms with a factor in common as one product, and what they have in common again. *)
-Theorem factor_in_common : forall rest factor common inner,
-  rest + factor * (common * inner) = rest + common * (factor * inner).
-Proof. intros. ring. Qed.
+(** [Algebra::factored], [Algebra::divided_by_sum]: terms with a factor in common as one product, whether that is an
+    atom or a sum, and what they have in common again. *)
+Theorem factor_in_common : forall rest factor common inner a b left right,
+  rest + factor * (common * inner) = rest + common * (factor * inner) /\
+  rest + a * (factor * left) + b * (right * factor) = rest + factor * (a * left + b * right).
+Proof. intros. split; ring. Qed.
 
 (** [Algebra::bounds_by_corners]: the value of a form with products of atoms.  Each term is a coefficient and the
     places of its factors, none of them twice.  *)

@@ -227,7 +227,7 @@ impl Algebra {
 
     /// Joins operands that are extrema of the other operation with an operand in common:
     /// `min(max(a, b), max(a, c))` is `max(a, min(b, c))`.
-    // Proved: `shared_operands` in `proofs/Simplify.v`.
+    // Proved: `shared_operands`, `operands_are_a_set` in `proofs/Simplify.v`.
     fn share(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
         let mut one = 0;
         while one < list.len() {

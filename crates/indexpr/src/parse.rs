@@ -1011,7 +1011,8 @@ impl Graph {
     // Proved: `truncated_twice` in `proofs/Rounding.v`.
     fn as_truncated(&self, expr: Expr) -> Option<(Expr, i64)> {
         let Node::Binary(Binary::Div, raised, divisor) = self.node(expr) else { return None };
-        let (Node::Binary(Binary::Add, whole, raise), Node::Int(by @ 1..)) = (self.node(raised), self.node(divisor)) else {
+        let (Node::Binary(Binary::Add, whole, raise), Node::Int(by @ 1..)) = (self.node(raised), self.node(divisor))
+        else {
             return None;
         };
         let Node::Select(is_negative, more, zero) = self.node(raise) else { return None };

@@ -123,6 +123,7 @@ impl Algebra {
     }
 
     /// The products in a form of which a sum is a factor, each divided by it, and the rest.
+    // Proved: `factor_in_common` in `proofs/Simplify.v`.
     fn divided_by_sum(&self, form: &Form, divisor: &Form) -> Option<(Form, Form)> {
         let (mut quotient, mut rest) = (Form::default(), form.clone());
         for &(atom, factor) in &form.terms {
@@ -223,7 +224,7 @@ impl Algebra {
         } else {
             // What is left is not what the range is of.
             let ((low, high), (least, most)) = (self.bounds(&rest, context)?, range);
-            if least <= 0 {
+            if least.min(most) <= 0 {
                 return None;
             }
             let ends = [div_floor(low, least), div_floor(low, most), div_floor(high, least), div_floor(high, most)];

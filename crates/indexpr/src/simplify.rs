@@ -564,6 +564,7 @@ impl Reader {
     }
 
     /// The conjunction or disjunction of two conditions.
+    // Proved: `own_conditions`, `one_implies_other` in `proofs/Simplify.v`.
     fn both(&mut self, op: Binary, a: Atom, b: Atom) -> Atom {
         let (a, b) = (a.min(b), a.max(b));
         // `True or x` is True, and `False and x` is False: one truth absorbs, the other is neutral.
@@ -593,6 +594,7 @@ impl Reader {
     }
 
     /// The condition that is one of two, chosen by a third.
+    // Proved: `chosen_conditions` in `proofs/Simplify.v`.
     fn choice(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
         match (self.algebra.kind(condition), self.algebra.kind(a), self.algebra.kind(b)) {
             (Kind::Bool(value), ..) => return if *value { a } else { b },
