@@ -1151,6 +1151,15 @@ Proof.
     clearbody e u. unfold lies, span_of_extremum, extremum_of_two in *. destruct m; simpl; lia.
 Qed.
 
+(** So a sum with it has bounds by those of the sums with its operands, the other way round for a negative multiple. *)
+Theorem bounds_of_cases : forall m rest f xs spans, xs <> [] -> f <> 0 ->
+  Forall2 lies (map (fun x => rest + f * x) xs) spans ->
+  lies (rest + f * extremum m xs) (span_of_cases (span_of_extremum (if 0 <? f then m else negb m)) spans).
+Proof.
+  intros m rest f xs spans N Hf H. rewrite extremum_in_sum by assumption. apply bounds_of_extremum; [|exact H].
+  intros E. apply map_eq_nil in E. contradiction.
+Qed.
+
 Theorem bounds_of_choice : forall (c : bool) a b s t, lies a s -> lies b t ->
   lies (if c then a else b) (span_of_choice s t).
 Proof. unfold lies, span_of_choice. simpl. intros []; lia. Qed.

@@ -54,7 +54,7 @@ impl Algebra {
         }
     }
 
-    // Proved: `bounds_of_extremum`, `bounds_of_choice`, `extremum_in_sum`, `choice_in_sum` in `proofs/Simplify.v`.
+    // Proved: `bounds_of_cases`, `bounds_of_choice`, `choice_in_sum` in `proofs/Simplify.v`.
     fn bounds_by_cases(&self, form: &Form, context: &Context, left: &mut u32) -> Option<Span> {
         let span = self.bounds_of_products(form, context)?;
         // The last one first: operands are made of earlier atoms.
