@@ -115,6 +115,39 @@ Theorem truncated : forall a b, b <> 0 ->
   Z.quot a b = (if differs then a / b + 1 else a / b) /\ Z.rem a b = (if differs then a mod b - b else a mod b).
 Proof. exact quot_by_floor. Qed.
 
+(** [Graph::truncated_by]: a divisor that is a constant, given as its size and its sign.  A negative dividend is raised
+    by the size less 1, so that rounding down rounds towards zero; the quotient leaves the remainder. *)
+Theorem raised_by_sign : forall a size, 0 < size ->
+  Z.quot a size = (a + (if a <? 0 then size - 1 else 0)) / size /\ Z.rem a size = a - Z.quot a size * size.
+Proof.
+  intros a d Hd. split; [|rewrite Z.rem_eq by lia; ring]. destruct (quot_by_floor a d ltac:(lia)) as [Q _]. rewrite Q.
+  divide_out a d. destruct (Z.ltb_spec 0 d); [|lia]. destruct (Z.ltb_spec a 0); cbn [andb]; [|f_equal; lia].
+  destruct (Z.eqb_spec (a mod d) 0) as [E|E]; cbn [negb].
+  - apply Z.div_unique with (d - 1); lia.
+  - apply Z.div_unique with (a mod d - 1); lia.
+Qed.
+
+(** The quotient has the sign of both, the remainder that of the dividend; and a dividend that is never positive is
+    negated. *)
+Theorem truncated_signs : forall a size, 0 < size ->
+  Z.quot a (- size) = - Z.quot a size /\ Z.rem a (- size) = Z.rem a size /\
+  (a <= 0 -> Z.quot a size = - ((- a) / size) /\ Z.rem a size = - ((- a) mod size)).
+Proof.
+  intros a d Hd. split; [apply Z.quot_opp_r; lia|]. split; [apply Z.rem_opp_r; lia|]. intros Ha.
+  destruct (rounds_alike (- a) d ltac:(lia) ltac:(left; lia)) as [<- <-].
+  rewrite Z.quot_opp_l, Z.rem_opp_l by lia. lia.
+Qed.
+
+(** [Graph::as_truncated]: the truncated quotient of one is that by the product.  Both divisors are positive. *)
+Theorem truncated_twice : forall a b c, 0 < b -> 0 < c ->
+  Z.quot ((a + (if a <? 0 then b - 1 else 0)) / b) c = Z.quot a (b * c).
+Proof. intros a b c Hb Hc. destruct (raised_by_sign a b Hb) as [<- _]. apply Z.quot_quot; lia. Qed.
+
+(** With a negative divisor what looks the same is no truncated quotient: 5 by -3 is -1, and not -2. *)
+Example truncated_twice_needs_signs :
+  (5 + (if 5 <? 0 then -3 - 1 else 0)) / -3 = -2 /\ Z.quot 5 (-3) = -1.
+Proof. split; reflexivity. Qed.
+
 (** [Graph::rounded_up]: the least number that is at least the quotient, by floors. *)
 Theorem rounded_up : forall a b, b <> 0 ->
   (0 < b -> ceil_div a b = (a + (b - 1)) / b) /\ ceil_div a b = 0 - (0 - a) / b.

@@ -1,7 +1,7 @@
 (** The rules of the simplifier of index expressions: the crate [indexpr].
 
-    An expression is read as linear forms [c + sum a_k x_k] over atoms: variables, floors, remainders and whatever is
-    not linear.  Every step that changes a floor, a remainder or a bound rests on one of the statements below.  Above
+    An expression is read as linear forms [c + sum a_k x_k] over atoms: variables, floors, remainders, minima, choices
+    and whatever else is not linear.  Every step that changes one of these, or a bound, rests on a statement below.  Above
     each stands the function of the crate that relies on it, and above that function stands the name of the statement;
     the test command compares both.
 
@@ -849,28 +849,725 @@ Proof. lia. Qed.
 Theorem own_remainder : forall m, m <> 0 -> m mod m = 0.
 Proof. exact Z.mod_same. Qed.
 
-(** [Reader::number]: one operand is the minimum, or the maximum, where the sign of the difference is known. *)
-Theorem extreme_by_sign : forall a b,
-  (0 <= a - b -> Z.min a b = b /\ Z.max a b = a) /\ (a - b <= 0 -> Z.min a b = a /\ Z.max a b = b).
+(** * Minima and maxima of several forms: [lattice.rs] *)
+
+(** The minimum of numbers ([m = true]), or their maximum: [Kind::Extremum].  Of no numbers there is none; the code
+    never makes one, and 0 stands here for what is not used. *)
+Definition extremum_of_two (m : bool) (a b : Z) : Z := if m then Z.min a b else Z.max a b.
+
+Fixpoint extremum (m : bool) (l : list Z) : Z :=
+  match l with [] => 0 | a :: l' => match l' with [] => a | _ => extremum_of_two m a (extremum m l') end end.
+
+(** [a] is as good as [b], or better. *)
+Definition beats (m : bool) (a b : Z) : Prop := if m then a <= b else b <= a.
+
+(** The extremum is one of its operands, and beats them all.  Nothing else does. *)
+Lemma extremum_spec : forall m l, l <> [] -> In (extremum m l) l /\ Forall (beats m (extremum m l)) l.
+Proof.
+  intros m l. induction l as [|a l IH]; intros H; [congruence|]. destruct l as [|b l].
+  - simpl. split; [left; reflexivity|]. constructor; [|constructor]. destruct m; simpl; lia.
+  - destruct IH as [I F]; [congruence|].
+    change (extremum m (a :: b :: l)) with (extremum_of_two m a (extremum m (b :: l))).
+    set (e := extremum m (b :: l)) in *. clearbody e. rewrite Forall_forall in *. unfold extremum_of_two, beats in *.
+    destruct m; [destruct (Z.min_spec a e) as [[H1 ->]|[H1 ->]]|destruct (Z.max_spec a e) as [[H1 ->]|[H1 ->]]];
+      (split; [simpl in *; tauto|]); intros x [->|Hx]; try lia; specialize (F x Hx); lia.
+Qed.
+
+Lemma extremum_unique : forall m l v, In v l -> Forall (beats m v) l -> extremum m l = v.
+Proof.
+  intros m l v I F. assert (N : l <> []) by (intros ->; destruct I).
+  destruct (extremum_spec m l N) as [I' F']. rewrite Forall_forall in *. specialize (F _ I'). specialize (F' _ I).
+  unfold beats in *. destruct m; lia.
+Qed.
+
+Lemma beats_trans : forall m a b c, beats m a b -> beats m b c -> beats m a c.
+Proof. unfold beats. intros []; lia. Qed.
+
+Lemma beats_total : forall m a b, beats m a b \/ beats m b a.
+Proof. unfold beats. intros []; lia. Qed.
+
+(** What beats one operand at least, and what all operands are beaten by. *)
+Lemma beats_extremum : forall m l v, l <> [] ->
+  (beats m (extremum m l) v <-> Exists (fun a => beats m a v) l) /\
+  (beats m v (extremum m l) <-> Forall (beats m v) l).
+Proof.
+  intros m l v N. destruct (extremum_spec m l N) as [I F]. rewrite Exists_exists, Forall_forall in *. split; split.
+  - intros H. exists (extremum m l). tauto.
+  - intros [x [Hx H]]. exact (beats_trans m _ x _ (F x Hx) H).
+  - intros H x Hx. exact (beats_trans m _ _ _ H (F x Hx)).
+  - intros H. exact (H _ I).
+Qed.
+
+(** Two numbers that beat the same are equal. *)
+Lemma beats_same : forall m a b, (forall v, beats m v a <-> beats m v b) -> a = b.
+Proof.
+  intros m a b H. pose proof (proj1 (H a)). pose proof (proj2 (H b)). unfold beats in *. destruct m; lia.
+Qed.
+
+Lemma extremum_cons : forall m a l, l <> [] -> extremum m (a :: l) = extremum_of_two m a (extremum m l).
+Proof. intros m a [|b l] H; [congruence|reflexivity]. Qed.
+
+Lemma beats_two : forall m a b v,
+  (beats m v (extremum_of_two m a b) <-> beats m v a /\ beats m v b) /\
+  (beats m (extremum_of_two m a b) v <-> beats m a v \/ beats m b v).
+Proof. unfold beats, extremum_of_two. intros []; lia. Qed.
+
+Lemma beats_negb : forall m a b, beats (negb m) a b <-> beats m b a.
+Proof. intros []; reflexivity. Qed.
+
+(** The order of operands, and how often each is there, do not matter. *)
+Theorem operands_are_a_set : forall m l l', l <> [] -> (forall x, In x l <-> In x l') -> extremum m l = extremum m l'.
+Proof.
+  intros m l l' N H. destruct (extremum_spec m l N) as [I F]. symmetry. apply extremum_unique.
+  - apply H, I.
+  - rewrite Forall_forall in *. intros x Hx. apply F, H, Hx.
+Qed.
+
+(** [Algebra::as_extremum]: a multiple of an extremum and what is added to it are in its operands; a negative multiple
+    of it is the other extremum. *)
+Theorem extremum_in_sum : forall m rest f l, l <> [] -> f <> 0 ->
+  rest + f * extremum m l = extremum (if 0 <? f then m else negb m) (map (fun a => rest + f * a) l).
+Proof.
+  intros m rest f l N Hf. destruct (extremum_spec m l N) as [I F]. symmetry. apply extremum_unique.
+  - apply in_map_iff. exists (extremum m l). split; [reflexivity|exact I].
+  - rewrite Forall_forall in *. intros y Hy. apply in_map_iff in Hy. destruct Hy as [x [<- Hx]]. specialize (F x Hx).
+    unfold beats in *. destruct (Z.ltb_spec 0 f), m; simpl; nia.
+Qed.
+
+(** 7 - 2 min(x, y) is max(7 - 2 x, 7 - 2 y). *)
+Example extremum_in_sum_example : forall x y, 7 + -2 * Z.min x y = Z.max (7 + -2 * x) (7 + -2 * y).
+Proof. intros x y. exact (extremum_in_sum true 7 (-2) [x; y] ltac:(discriminate) ltac:(lia)). Qed.
+
+(** [Algebra::extremum_of]: what all operands have in common stands outside, whatever it is: [common], a constant
+    [shift] and a [factor], which for the negative of the other extremum is negative. *)
+Theorem common_part_outside : forall m common shift f l, l <> [] -> f <> 0 ->
+  extremum m (map (fun a => common + (shift + f * a)) l) =
+  common + shift + f * extremum (if 0 <? f then m else negb m) l.
+Proof.
+  intros m c s f l N Hf. rewrite extremum_in_sum by assumption.
+  replace (if 0 <? f then if 0 <? f then m else negb m else negb (if 0 <? f then m else negb m)) with m
+    by (destruct (0 <? f), m; reflexivity).
+  f_equal. apply map_ext. intros; ring.
+Qed.
+
+(** [Algebra::joined]: extrema of the same operation are taken apart. *)
+Theorem extrema_taken_apart : forall m l1 l2 l3, l2 <> [] ->
+  extremum m (l1 ++ extremum m l2 :: l3) = extremum m (l1 ++ l2 ++ l3).
+Proof.
+  intros m l1 l2 l3 N. apply (beats_same m). intros v.
+  assert (N1 : l1 ++ extremum m l2 :: l3 <> []) by (destruct l1; discriminate).
+  assert (N2 : l1 ++ l2 ++ l3 <> []) by (destruct l1; [destruct l2; [congruence|discriminate]|discriminate]).
+  rewrite (proj2 (beats_extremum m _ v N1)), (proj2 (beats_extremum m _ v N2)), !Forall_app, Forall_cons_iff.
+  rewrite (proj2 (beats_extremum m _ v N)). tauto.
+Qed.
+
+(** [Algebra::join]: an operand that another one always beats goes. *)
+Theorem beaten_operand_goes : forall m a b l, In b l -> beats m b a -> extremum m (a :: l) = extremum m l.
+Proof.
+  intros m a b l I B. assert (N : l <> []) by (intros ->; destruct I). apply (beats_same m). intros v.
+  rewrite (proj2 (beats_extremum m (a :: l) v ltac:(discriminate))), (proj2 (beats_extremum m l v N)), Forall_cons_iff.
+  split; [tauto|]. intros F. split; [|exact F]. rewrite Forall_forall in F. exact (beats_trans m _ b _ (F b I) B).
+Qed.
+
+(** Which of two operands does is told by the bounds of their difference. *)
+Theorem beaten_by_difference : forall operand other S, lies (operand - other) S ->
+  (0 <= fst S -> beats true other operand /\ beats false operand other) /\
+  (snd S <= 0 -> beats true operand other /\ beats false other operand).
+Proof. unfold lies, beats. lia. Qed.
+
+(** [Algebra::share]: extrema of the other operation with operands in common. *)
+Theorem shared_operands : forall m both left right, both <> [] -> left <> [] -> right <> [] ->
+  extremum m [extremum (negb m) (both ++ left); extremum (negb m) (both ++ right)] =
+  extremum (negb m) (both ++ [extremum m [extremum (negb m) left; extremum (negb m) right]]).
+Proof.
+  intros m b l r Nb Nl Nr.
+  assert (A : forall x y, x <> [] -> y <> [] ->
+    extremum (negb m) (x ++ y) = extremum_of_two (negb m) (extremum (negb m) x) (extremum (negb m) y)).
+  { intros x y Nx Ny. apply (beats_same (negb m)). intros v.
+    assert (N : x ++ y <> []) by (destruct x; [congruence|discriminate]).
+    rewrite (proj2 (beats_extremum _ _ v N)), Forall_app, (proj1 (beats_two _ _ _ v)).
+    rewrite (proj2 (beats_extremum _ _ v Nx)), (proj2 (beats_extremum _ _ v Ny)). tauto. }
+  rewrite (A b l), (A b r), (A b [_]) by (assumption || discriminate). cbn [extremum].
+  generalize (extremum (negb m) b) (extremum (negb m) l) (extremum (negb m) r). intros x y z.
+  unfold extremum_of_two. destruct m; simpl; lia.
+Qed.
+
+(** min(max(a, b), max(a, c)) is max(a, min(b, c)). *)
+Example shared_operands_example : forall a b c, Z.min (Z.max a b) (Z.max a c) = Z.max a (Z.min b c).
+Proof.
+  intros. exact (shared_operands true [a] [b] [c] ltac:(discriminate) ltac:(discriminate) ltac:(discriminate)).
+Qed.
+
+(** [saturated] of [lattice.rs]: beside the constant [C] no coefficient need be larger than what is missing to it from
+    the least value of the form. *)
+Theorem saturated_operand : forall c C cs es xs, least_at cs es xs ->
+  let least := c + dot cs es in
+  let missing := C - least in
+  0 < missing ->
+  Z.min (c + dot cs xs) C =
+  Z.min (least + (dot (map (clamp missing) cs) xs - dot (map (clamp missing) cs) es)) C.
+Proof.
+  intros c C cs es xs H least missing HM. pose proof (clamped_sums missing cs es xs HM H) as B. cbv zeta in B. lia.
+Qed.
+
+(** A maximum is the negative of a minimum of negatives. *)
+Theorem maximum_is_minimum : forall a b, Z.max a b = - Z.min (- a) (- b).
 Proof. lia. Qed.
 
-(** * Rules that are proved and not used: minima and maxima *)
+(** min(5 x + 3, 5) for natural x is min(2 x + 3, 5). *)
+Example saturated_operand_example : forall x, 0 <= x -> Z.min (5 * x + 3) 5 = Z.min (2 * x + 3) 5.
+Proof.
+  intros x H. pose proof (saturated_operand 3 5 [5] [0] [x]) as S. cbv zeta in S. cbn [least_at dot] in S.
+  change (map (clamp (5 - (3 + (5 * 0 + 0)))) [5]) with [2] in S. cbn [dot] in S. lia.
+Qed.
 
-(** A floor of a minimum, by a divisor of either sign. *)
-Proposition floor_of_min : forall a b d, 0 < d -> Z.min a b / d = Z.min (a / d) (b / d).
+(** [Algebra::cap]: what another operand always beats does not matter to an extremum within an extremum of the other
+    operation.  Something is left there. *)
+Theorem beaten_within : forall m other rest gone left, left <> [] -> Forall (beats m other) gone ->
+  extremum_of_two m other (extremum_of_two (negb m) rest (extremum m (gone ++ left))) =
+  extremum_of_two m other (extremum_of_two (negb m) rest (extremum m left)).
+Proof.
+  intros m o r g l N F. assert (E : extremum_of_two m o (extremum m (g ++ l)) = extremum_of_two m o (extremum m l)).
+  { apply (beats_same m). intros v. rewrite !(proj1 (beats_two m _ _ v)).
+    assert (N' : g ++ l <> []) by (destruct g; [exact N|discriminate]).
+    rewrite (proj2 (beats_extremum m _ v N')), (proj2 (beats_extremum m _ v N)), Forall_app. split; [tauto|].
+    intros [H1 H2]. split; [exact H1|]. split; [|exact H2]. rewrite Forall_forall in *. intros x Hx.
+    exact (beats_trans m _ _ _ H1 (F x Hx)). }
+  revert E. generalize (extremum m (g ++ l)) (extremum m l). intros x y E. unfold extremum_of_two in *.
+  destruct m; simpl; lia.
+Qed.
+
+(** [Algebra::divide_once], [Algebra::quotient_of_operands]: one division of the extremum in place of one of each
+    operand, and back; rounding down keeps the order of numbers. *)
+Theorem quotient_of_extremum : forall m d l, 0 < d -> l <> [] ->
+  extremum m l / d = extremum m (map (fun a => a / d) l).
+Proof.
+  intros m d l Hd N. destruct (extremum_spec m l N) as [I F]. symmetry. apply extremum_unique.
+  - apply in_map_iff. exists (extremum m l). split; [reflexivity|exact I].
+  - rewrite Forall_forall in *. intros y Hy. apply in_map_iff in Hy. destruct Hy as [x [<- Hx]]. specialize (F x Hx).
+    unfold beats in *. destruct m; apply Z.div_le_mono; assumption.
+Qed.
+
+(** The same of two numbers. *)
+Lemma floor_of_min : forall a b d, 0 < d -> Z.min a b / d = Z.min (a / d) (b / d).
 Proof.
   intros a b d Hd. destruct (Z.le_ge_cases a b) as [H|H].
   - pose proof (Z.div_le_mono a b d Hd H). rewrite (Z.min_l a b), Z.min_l; lia.
   - pose proof (Z.div_le_mono b a d Hd H). rewrite (Z.min_r a b), Z.min_r; lia.
 Qed.
 
-Proposition floor_of_max : forall a b d, 0 < d -> Z.max a b / d = Z.max (a / d) (b / d).
+Lemma floor_of_max : forall a b d, 0 < d -> Z.max a b / d = Z.max (a / d) (b / d).
 Proof.
   intros a b d Hd. destruct (Z.le_ge_cases a b) as [H|H].
   - pose proof (Z.div_le_mono a b d Hd H). rewrite (Z.max_r a b), Z.max_r; lia.
   - pose proof (Z.div_le_mono b a d Hd H). rewrite (Z.max_l a b), Z.max_l; lia.
 Qed.
 
+(** A constant beside a quotient is a multiple of the divisor in its numerator. *)
+Theorem constant_in_numerator : forall m d n, d <> 0 -> m / d + n = (m + n * d) / d.
+Proof. intros. rewrite Z.div_add by assumption. reflexivity. Qed.
+
+(** [Algebra::choose_once]: the extremum of two choices by one condition; and [Algebra::added_within]: what is added to
+    a choice, and multiples of choices by one condition. *)
+Theorem choices_by_one_condition : forall m (c : bool) a b a' b',
+  extremum_of_two m (if c then a else b) (if c then a' else b') =
+  if c then extremum_of_two m a a' else extremum_of_two m b b'.
+Proof. intros m [] *; reflexivity. Qed.
+
+Theorem choice_in_sum : forall (c : bool) rest f g a b a' b',
+  rest + f * (if c then a else b) + g * (if c then a' else b') =
+  rest + (if c then g * a' + f * a else g * b' + f * b).
+Proof. intros []; intros; ring. Qed.
+
+(** [Algebra::choice_of]: what both have in common is added outside, and equal ones need no choice. *)
+Theorem common_part_of_choice : forall (c : bool) common a b,
+  (if c then common + a else common + b) = common + (if c then a else b) /\ (if c then a else a) = a.
+Proof. intros []; intros; split; reflexivity. Qed.
+
+(** [Algebra::as_comparison]: a choice that is a minimum or a maximum, because the condition compares both.  [b - a] is
+    [factor * form + constant]; [holds] and [fails] are its values next to the bound of the condition. *)
+Theorem choice_is_extremum : forall a b factor form constant (is_low : bool) bound,
+  b - a = factor * form + constant ->
+  let chosen := if is_low then bound <=? form else form <=? bound in
+  let holds := factor * bound + constant in
+  let fails := factor * (if is_low then bound - 1 else bound + 1) + constant in
+  let grows := eqb (0 <? factor) is_low in
+  (grows = true -> 0 <= holds -> fails <= 0 -> (if chosen then a else b) = Z.min a b) /\
+  (grows = false -> holds <= 0 -> 0 <= fails -> (if chosen then a else b) = Z.max a b).
+Proof.
+  intros a b f x c low t E. cbv zeta.
+  destruct low; destruct (Z.ltb_spec 0 f) as [P|P]; cbn [eqb];
+    [destruct (Z.leb_spec t x)|destruct (Z.leb_spec t x)|destruct (Z.leb_spec x t)|destruct (Z.leb_spec x t)];
+    split; intros G H1 H2; try discriminate; try nia.
+Qed.
+
+(** [a if x >= 3 else b] with [b - a = 2 x - 5] is the minimum: the difference is 1 at 3, and -1 at 2. *)
+Example choice_is_extremum_example : forall a x, let b := a + (2 * x - 5) in
+  (if 3 <=? x then a else b) = Z.min a b.
+Proof.
+  intros a x b. pose proof (choice_is_extremum a b 2 x (-5) true 3 ltac:(unfold b; ring)) as C. cbv zeta in C.
+  apply C; [reflexivity|lia|lia].
+Qed.
+
+(** [Algebra::with_the_other]: the minimum and the maximum of two numbers together are their sum, *)
+Theorem both_extrema : forall form f g common a b,
+  form + f * Z.min a b + g * Z.max a b =
+  form + (f - common) * Z.min a b + (g - common) * Z.max a b + common * (a + b).
+Proof. intros. replace (a + b) with (Z.min a b + Z.max a b) by lia. ring. Qed.
+
+(** and [Algebra::product_of_both]: multiplied, they are the product. *)
+Theorem product_of_extrema : forall a b, Z.min a b * Z.max a b = a * b.
+Proof. intros. destruct (Z.le_ge_cases a b); [rewrite Z.min_l, Z.max_r|rewrite Z.min_r, Z.max_l]; lia || nia. Qed.
+
+(** [Algebra::without_both]: what is twice in an exclusive or is not in it. *)
+Theorem xor_twice : forall a b, Z.lxor (Z.lxor a b) b = a /\ Z.lxor (Z.lxor a b) a = b.
+Proof.
+  intros a b. split; [|rewrite (Z.lxor_comm a b)]; rewrite Z.lxor_assoc, Z.lxor_nilpotent, Z.lxor_0_r; reflexivity.
+Qed.
+
+(** [Reader::number]: an exclusive or with itself and with 0. *)
+Theorem xor_neutral : forall a, Z.lxor a a = 0 /\ Z.lxor a 0 = a /\ Z.lxor 0 a = a.
+Proof. intros. rewrite Z.lxor_nilpotent, Z.lxor_0_r, Z.lxor_0_l. repeat split. Qed.
+
+(** [Algebra::bounds_by_cases]: the bounds of an extremum, and of a choice, by those of its operands.  What is added to
+    it and by what it is multiplied is in the operands before ([extremum_in_sum], [choice_in_sum]). *)
+Fixpoint span_of_cases (join : Z * Z -> Z * Z -> Z * Z) (spans : list (Z * Z)) : Z * Z :=
+  match spans with [] => (0, 0) | s :: rest => match rest with [] => s | _ => join s (span_of_cases join rest) end end.
+
+Definition span_of_extremum (m : bool) (s t : Z * Z) : Z * Z :=
+  (extremum_of_two m (fst s) (fst t), extremum_of_two m (snd s) (snd t)).
+
+Definition span_of_choice (s t : Z * Z) : Z * Z := (Z.min (fst s) (fst t), Z.max (snd s) (snd t)).
+
+Theorem bounds_of_extremum : forall m xs spans, xs <> [] -> Forall2 lies xs spans ->
+  lies (extremum m xs) (span_of_cases (span_of_extremum m) spans).
+Proof.
+  intros m xs spans N H. induction H as [|x s xs spans Hx H IH]; [congruence|]. destruct H as [|y t xs spans Hy H].
+  - exact Hx.
+  - specialize (IH ltac:(discriminate)). rewrite extremum_cons by discriminate.
+    change (span_of_cases (span_of_extremum m) (s :: t :: spans))
+      with (span_of_extremum m s (span_of_cases (span_of_extremum m) (t :: spans))).
+    set (e := extremum m (y :: xs)) in *. set (u := span_of_cases (span_of_extremum m) (t :: spans)) in *.
+    clearbody e u. unfold lies, span_of_extremum, extremum_of_two in *. destruct m; simpl; lia.
+Qed.
+
+(** So a sum with it has bounds by those of the sums with its operands, the other way round for a negative multiple. *)
+Theorem bounds_of_cases : forall m rest f xs spans, xs <> [] -> f <> 0 ->
+  Forall2 lies (map (fun x => rest + f * x) xs) spans ->
+  lies (rest + f * extremum m xs) (span_of_cases (span_of_extremum (if 0 <? f then m else negb m)) spans).
+Proof.
+  intros m rest f xs spans N Hf H. rewrite extremum_in_sum by assumption. apply bounds_of_extremum; [|exact H].
+  intros E. apply map_eq_nil in E. contradiction.
+Qed.
+
+Theorem bounds_of_choice : forall (c : bool) a b s t, lies a s -> lies b t ->
+  lies (if c then a else b) (span_of_choice s t).
+Proof. unfold lies, span_of_choice. simpl. intros []; lia. Qed.
+
+(** Two intervals that hold a value: so does what they have in common. *)
+Theorem spans_met : forall x s t, lies x s -> lies x t -> lies x (Z.max (fst s) (fst t), Z.min (snd s) (snd t)).
+Proof. unfold lies. simpl. lia. Qed.
+
+(** [Algebra::keep_what_decides]: an operand that nowhere beats all others, each by 1 at least, goes; *)
+Definition outdoes (m : bool) (a b : Z) : Prop := if m then 1 <= b - a else 1 <= a - b.
+
+Lemma not_outdoes : forall m a b, ~ outdoes m a b <-> beats m b a.
+Proof. unfold outdoes, beats. intros []; lia. Qed.
+
+Lemma outdoes_all_or_not : forall m a l, Forall (outdoes m a) l \/ Exists (fun b => beats m b a) l.
+Proof.
+  intros m a l. induction l as [|b l [IH|IH]]; [left; constructor| |right; apply Exists_cons_tl, IH].
+  assert (D : outdoes m a b \/ beats m b a) by (unfold outdoes, beats; destruct m; lia).
+  destruct D as [D|D]; [left; constructor; assumption|right; constructor; exact D].
+Qed.
+
+Theorem never_decides : forall m a l, l <> [] -> ~ Forall (outdoes m a) l -> extremum m (a :: l) = extremum m l.
+Proof.
+  intros m a l N H. destruct (outdoes_all_or_not m a l) as [D|D]; [contradiction|]. apply Exists_exists in D.
+  destruct D as [b [I B]]. exact (beaten_operand_goes m a b l I B).
+Qed.
+
+(** and one that is another form wherever it decides is replaced by it, if that form nowhere beats all others where one
+    of them is as good as the operand.  [other] is one of them.  *)
+Theorem replaced_where_it_decides : forall m a a' l, l <> [] ->
+  (Forall (outdoes m a) l -> a' = a) ->
+  (forall other, In other l -> ~ (Forall (outdoes m a') l /\ (if m then 0 <= a - other else 0 <= other - a))) ->
+  extremum m (a' :: l) = extremum m (a :: l).
+Proof.
+  intros m a a' l N H1 H2. destruct (outdoes_all_or_not m a l) as [D|D]; [rewrite (H1 D); reflexivity|].
+  transitivity (extremum m l); [|symmetry; apply never_decides; [exact N|]].
+  - apply never_decides; [exact N|]. intros F. apply Exists_exists in D. destruct D as [b [I B]].
+    apply (H2 b I). split; [exact F|]. unfold beats in B. destruct m; lia.
+  - apply Exists_exists in D. destruct D as [b [I B]]. rewrite Forall_forall. intros F. specialize (F b I).
+    apply not_outdoes in B. contradiction.
+Qed.
+
+(** Without the second condition it is wrong.  Let x be 0 or 3: in min(x, 2) it decides at 0 only, where it is 0.  But
+    at 3 the minimum is 2, and with 0 in the place of x it is not.  *)
+Example replaced_needs_check :
+  (Forall (outdoes true 3) [2] -> 0 = 3) /\ extremum true [0; 2] <> extremum true [3; 2].
+Proof. split; [|discriminate]. intros F. inversion F as [|? ? D _]. simpl in D. lia. Qed.
+
+(** [Algebra::context_of]: two lower bounds that contradict each other in their sum. *)
+Theorem bounds_of_sum_contradict : forall x y a b S, lies (x + y) S -> snd S < a + b -> ~ (a <= x /\ b <= y).
+Proof. unfold lies. lia. Qed.
+
+(** An interval whose ends are the wrong way round holds no value: what it was found for never is. *)
+Theorem empty_span : forall x S, snd S < fst S -> ~ lies x S.
+Proof. unfold lies. lia. Qed.
+
+(** [Algebra::conditions_of_cases], [Algebra::decided]: a bound of an extremum.  [all] says that it is a lower bound of
+    a minimum or an upper one of a maximum; then it is one of all operands, and otherwise of one at least.  *)
+Definition bounded (is_low : bool) (t x : Z) : Prop := if is_low then t <= x else x <= t.
+
+Theorem bound_of_extremum : forall m (is_low : bool) t l, l <> [] ->
+  (bounded is_low t (extremum m l) <->
+   if eqb m is_low then Forall (bounded is_low t) l else Exists (bounded is_low t) l).
+Proof.
+  intros m is_low t l N. destruct m, is_low; cbn [eqb].
+  - exact (proj2 (beats_extremum true l t N)).
+  - exact (proj1 (beats_extremum true l t N)).
+  - exact (proj1 (beats_extremum false l t N)).
+  - exact (proj2 (beats_extremum false l t N)).
+Qed.
+
+(** So it is decided where one operand ends it, those that say nothing are left out, and where one is left it is the
+    condition. *)
+Theorem decided_but_for_one : forall (P : Z -> Prop) l,
+  (forall a, In a l -> ~ P a -> ~ Forall P l) /\ (forall a, In a l -> P a -> Exists P l) /\
+  (forall a l', Forall P l' -> (Forall P (a :: l') <-> P a)) /\
+  (forall a l', Forall (fun b => ~ P b) l' -> (Exists P (a :: l') <-> P a)) /\
+  (Forall (fun b => ~ P b) l -> ~ Exists P l).
+Proof.
+  intros P l.
+  assert (E : forall l', Forall (fun b => ~ P b) l' -> ~ Exists P l').
+  { intros l' F X. apply Exists_exists in X. destruct X as [x [I X]]. rewrite Forall_forall in F. exact (F x I X). }
+  split; [|split; [|split; [|split]]].
+  - intros a I NP F. rewrite Forall_forall in F. exact (NP (F a I)).
+  - intros a I HP. apply Exists_exists. exists a. split; assumption.
+  - intros a l' F. rewrite Forall_cons_iff. tauto.
+  - intros a l' F. rewrite Exists_cons. specialize (E l' F). tauto.
+  - apply E.
+Qed.
+
+(** [Reader::test_of_choice]: a test of a choice, where one of both cases at least is decided.  Each is judged where it
+    is chosen.  *)
+Theorem test_of_choice : forall c A B T : Prop, (c \/ ~ c) -> (T <-> (c -> A) /\ (~ c -> B)) ->
+  ((c -> A) -> (~ c -> ~ B) -> (T <-> c)) /\ ((c -> ~ A) -> (~ c -> B) -> (T <-> ~ c)) /\
+  ((c -> A) -> (T <-> c \/ B)) /\ ((c -> ~ A) -> (T <-> ~ c /\ B)) /\
+  ((~ c -> B) -> (T <-> ~ c \/ A)) /\ ((~ c -> ~ B) -> (T <-> c /\ A)).
+Proof. tauto. Qed.
+
+(** [Reader::both]: a truth, a condition twice, and a condition and its negation; *)
+Theorem own_conditions : forall A : Prop, (A \/ ~ A) ->
+  (True /\ A <-> A) /\ (False /\ A <-> False) /\ (True \/ A <-> True) /\ (False \/ A <-> A) /\
+  (A /\ A <-> A) /\ (A \/ A <-> A) /\ (A /\ ~ A <-> False) /\ (A \/ ~ A <-> True).
+Proof. tauto. Qed.
+
+(** and two of which one implies the other. *)
+Theorem one_implies_other : forall A B : Prop, (A -> B) -> (A /\ B <-> A) /\ (A \/ B <-> B).
+Proof. tauto. Qed.
+
+(** [Reader::choice]: a condition that is one of two. *)
+Theorem chosen_conditions : forall c A B : Prop, (c \/ ~ c) ->
+  let T := (c /\ A) \/ (~ c /\ B) in
+  (A -> (T <-> c \/ B)) /\ (~ A -> B -> (T <-> ~ c)) /\ (~ B -> (T <-> c /\ A)) /\ ((A <-> B) -> (T <-> A)).
+Proof. cbv zeta. tauto. Qed.
+
+(** [Algebra::implies], [Algebra::on_one_form] of [lattice.rs]: tests of one form against each other.  Bounds that are
+    missing are those past all numbers.  *)
+Theorem implied_on_one_form : forall low high least most x,
+  (least <= low -> high <= most -> low <= x <= high -> least <= x <= most) /\
+  (high < least \/ most < low -> low <= x <= high -> ~ (least <= x <= most)) /\
+  (low <= least -> most <= high -> ~ (low <= x <= high) -> ~ (least <= x <= most)).
+Proof. lia. Qed.
+
+Theorem either_on_one_form : forall low high least most x, ~ (high + 1 < least) -> ~ (most + 1 < low) ->
+  (low <= x <= high \/ least <= x <= most <-> Z.min low least <= x <= Z.max high most).
+Proof. lia. Qed.
+
+(** x < 3 or x >= 3 is all; x < 3 or x >= 4 is no range. *)
+Example either_example : forall x, (-9 <= x <= 2 \/ 3 <= x <= 9) <-> -9 <= x <= 9.
+Proof. intros x. apply (either_on_one_form (-9) 2 3 9 x); lia. Qed.
+
+(** * Products of atoms, and divisions by them: [product.rs] *)
+
+(** [primitive]: what the coefficients and the constant have in common, with either sign, is a factor;
+    [Algebra::product] multiplies it again. *)
+Theorem primitive_form : forall g c cs xs, g <> 0 -> (g | c) -> Forall (Z.divide g) cs ->
+  c + dot cs xs = g * (c / g + dot (map (fun a => a / g) cs) xs).
+Proof.
+  intros g c cs xs Hg [k ->] H. rewrite (divided g cs xs) by assumption. rewrite Z.div_mul by assumption. ring.
+Qed.
+
+Theorem product_of_primitives : forall left right a b, (left * a) * (right * b) = (a * b) * (left * right).
+Proof. intros. ring. Qed.
+
+(** [Algebra::distributed]: an atom times a sum, term by term. *)
+Theorem distributed : forall x c cs ys, x * (c + dot cs ys) = c * x + dot cs (map (fun y => x * y) ys).
+Proof.
+  intros x c cs ys. assert (E : dot cs (map (fun y => x * y) ys) = x * dot cs ys).
+  { revert ys. induction cs as [|a cs IH]; intros [|y ys]; cbn [map dot]; rewrite ?IH; ring. }
+  rewrite E. ring.
+Qed.
+
+(** A product of atoms, whatever their order. *)
+Definition product_of (xs : list Z) : Z := fold_right Z.mul 1 xs.
+
+Lemma product_of_app : forall xs ys, product_of (xs ++ ys) = product_of xs * product_of ys.
+Proof.
+  unfold product_of. induction xs as [|x xs IH]; intros ys; cbn [app fold_right]; [|rewrite IH]; ring.
+Qed.
+
+(** [Algebra::divided_by]: a term whose factors hold those of the divisor, and whose coefficient the divisor's divides.
+    *)
+Theorem term_divided : forall factor unit factors left, unit <> 0 -> (unit | factor) ->
+  factor * product_of (factors ++ left) = (unit * product_of factors) * (factor / unit * product_of left).
+Proof.
+  intros f u fs l Hu [k ->]. rewrite Z.div_mul, product_of_app by assumption. ring.
+Qed.
+
+(** [Algebra::divided]: what is left by the divisor, if it is a remainder; and if nothing is. *)
+Theorem known_remainder : forall d q rest, 0 <= rest -> 0 < d - rest ->
+  (d * q + rest) / d = q /\ (d * q + rest) mod d = rest.
+Proof.
+  intros d q r H1 H2. split; symmetry; [apply Z.div_unique with r|apply Z.mod_unique with q]; lia.
+Qed.
+
+Theorem nothing_left : forall d q, d <> 0 -> d * q / d = q /\ (d * q) mod d = 0.
+Proof. intros d q Hd. rewrite Z.mul_comm. split; [apply Z.div_mul|apply Z.mod_mul]; assumption. Qed.
+
+(** (x y + z) // y is x where 0 <= z < y. *)
+Example known_remainder_example : forall x y z, 0 <= z < y -> (x * y + z) / y = x.
+Proof. intros x y z H. rewrite (Z.mul_comm x y). apply known_remainder; lia. Qed.
+
+(** [Algebra::factored], [Algebra::divided_by_sum]: terms with a factor in common as one product, whether that is an
+    atom or a sum, and what they have in common again. *)
+Theorem factor_in_common : forall rest factor common inner a b left right,
+  rest + factor * (common * inner) = rest + common * (factor * inner) /\
+  rest + a * (factor * left) + b * (right * factor) = rest + factor * (a * left + b * right).
+Proof. intros. split; ring. Qed.
+
+(** [Algebra::bounds_by_corners]: the value of a form with products of atoms.  Each term is a coefficient and the
+    places of its factors, none of them twice.  *)
+Definition value_at (v : nat -> Z) (term : Z * list nat) : Z := fst term * product_of (map v (snd term)).
+
+Definition form_at (constant : Z) (terms : list (Z * list nat)) (v : nat -> Z) : Z :=
+  constant + fold_right Z.add 0 (map (value_at v) terms).
+
+Definition put (v : nat -> Z) (i : nat) (t : Z) : nat -> Z := fun j => if Nat.eqb j i then t else v j.
+
+Lemma put_other : forall v i t is, ~ In i is -> map (put v i t) is = map v is.
+Proof.
+  intros v i t is H. apply map_ext_in. intros j Hj. unfold put.
+  destruct (Nat.eqb_spec j i); [subst; contradiction|reflexivity].
+Qed.
+
+Lemma term_is_linear : forall v i term, NoDup (snd term) ->
+  exists a b, forall t, value_at (put v i t) term = a + b * t.
+Proof.
+  intros v i [c is] H. unfold value_at. cbn [fst snd] in *. destruct (in_dec Nat.eq_dec i is) as [I|I].
+  - apply in_split in I. destruct I as [l1 [l2 ->]]. apply NoDup_remove_2 in H.
+    exists 0, (c * (product_of (map v l1) * product_of (map v l2))). intros t.
+    rewrite map_app, product_of_app. cbn [map product_of fold_right]. fold (product_of (map (put v i t) l2)).
+    rewrite !put_other by (intros C; apply H, in_or_app; tauto). unfold put. rewrite Nat.eqb_refl. ring.
+  - exists (c * product_of (map v is)), 0. intros t. rewrite put_other by exact I. ring.
+Qed.
+
+Lemma form_is_linear : forall c terms v i, Forall (fun term => NoDup (snd term)) terms ->
+  exists a b, forall t, form_at c terms (put v i t) = a + b * t.
+Proof.
+  intros c terms v i H. unfold form_at. induction H as [|term terms H1 H2 IH].
+  - exists c, 0. intros; simpl; ring.
+  - destruct IH as [a [b E]], (term_is_linear v i term H1) as [a' [b' E']]. exists (a + a'), (b + b'). intros t.
+    cbn [map fold_right]. specialize (E t). rewrite E'. lia.
+Qed.
+
+Lemma corner_below : forall f : (nat -> Z) -> Z,
+  (forall v i, exists a b, forall t, f (put v i t) = a + b * t) -> (forall v w, (forall i, v i = w i) -> f v = f w) ->
+  forall range is v, (forall i, In i is -> lies (v i) (range i)) ->
+  exists w, (forall i, In i is -> w i = fst (range i) \/ w i = snd (range i)) /\ (forall i, ~ In i is -> w i = v i) /\
+    f w <= f v.
+Proof.
+  intros f L X range is. induction is as [|i is IH]; intros v H.
+  - exists v. split; [intros i []|]. split; [reflexivity|lia].
+  - destruct (IH v ltac:(intros j Hj; apply H; right; exact Hj)) as [w [W1 [W2 W3]]].
+    destruct (in_dec Nat.eq_dec i is) as [I|I].
+    + exists w. split; [|split; [|exact W3]].
+      * intros j [<-|Hj]; [apply W1, I|apply W1, Hj].
+      * intros j Hj. apply W2. intros C. apply Hj. right. exact C.
+    + assert (Hi : lies (w i) (range i)) by (rewrite W2 by exact I; apply H; left; reflexivity).
+      destruct (L w i) as [a [b E]].
+      assert (Ew : f w = a + b * w i).
+      { rewrite <- E. apply X. intros j. unfold put. destruct (Nat.eqb_spec j i); [subst|]; reflexivity. }
+      set (t := if 0 <=? b then fst (range i) else snd (range i)). exists (put w i t). split; [|split].
+      * intros j Hj. unfold put. destruct (Nat.eqb_spec j i) as [->|Nj].
+        -- unfold t. destruct (0 <=? b); [left|right]; reflexivity.
+        -- apply W1. destruct Hj as [Hj|Hj]; [congruence|exact Hj].
+      * intros j Hj. unfold put. destruct (Nat.eqb_spec j i) as [->|Nj]; [exfalso; apply Hj; left; reflexivity|].
+        apply W2. intros C. apply Hj. right. exact C.
+      * rewrite E. enough (b * t <= b * w i) by lia. unfold lies in Hi. unfold t. destruct (Z.leb_spec 0 b); nia.
+Qed.
+
+(** Linear in each of its atoms, it is least and greatest at corners of the box of their ranges: an interval that holds
+    its values at all corners holds all of them. *)
+Theorem bounds_by_corners : forall c terms range v S, Forall (fun term => NoDup (snd term)) terms ->
+  let atoms := concat (map snd terms) in
+  (forall i, In i atoms -> lies (v i) (range i)) ->
+  (forall w, (forall i, In i atoms -> w i = fst (range i) \/ w i = snd (range i)) -> lies (form_at c terms w) S) ->
+  lies (form_at c terms v) S.
+Proof.
+  intros c terms range v S H atoms Hv HS.
+  assert (X : forall f g : nat -> Z, (forall i, f i = g i) -> form_at c terms f = form_at c terms g).
+  { intros f g E. unfold form_at. f_equal. f_equal. apply map_ext. intros [a is]. unfold value_at. cbn [fst snd].
+    f_equal. f_equal. apply map_ext. exact E. }
+  destruct (corner_below (form_at c terms) (fun w i => form_is_linear c terms w i H) X range atoms v Hv)
+    as [w [W1 [_ W2]]].
+  assert (L : forall w i, exists a b, forall t, - form_at c terms (put w i t) = a + b * t).
+  { intros w0 i. destruct (form_is_linear c terms w0 i H) as [a [b E]]. exists (- a), (- b).
+    intros t. rewrite (E t). ring. }
+  destruct (corner_below (fun w => - form_at c terms w) L (fun f g E => f_equal Z.opp (X f g E)) range atoms v Hv)
+    as [u [U1 [_ U2]]].
+  pose proof (HS w W1) as A1. pose proof (HS u U1) as A2. unfold lies in *. cbv beta in *. lia.
+Qed.
+
+(** x y - 2 x for x in 0..4 and y in 1..6 lies in -3..9. *)
+Example bounds_by_corners_example : forall x y, 0 <= x <= 3 -> 1 <= y <= 5 -> lies (x * y - 2 * x) (-3, 9).
+Proof.
+  intros x y Hx Hy.
+  pose proof (bounds_by_corners 0 [(1, [0; 1]%nat); (-2, [0]%nat)] (fun i => if Nat.eqb i 0 then (0, 3) else (1, 5))
+    (fun i => if Nat.eqb i 0 then x else y) (-3, 9)) as B. cbv zeta in B.
+  unfold form_at, value_at, product_of in B.
+  cbn [map fst snd concat app fold_right Nat.eqb] in B.
+  replace (x * y - 2 * x) with (0 + (1 * (x * (y * 1)) + (-2 * (x * 1) + 0))) by ring. apply B; clear B.
+  - repeat constructor; simpl; intuition discriminate.
+  - unfold lies. intros i [<-|[<-|[<-|[]]]]; cbn [Nat.eqb fst snd]; lia.
+  - intros w W. pose proof (W 0%nat ltac:(left; reflexivity)) as W0.
+    pose proof (W 1%nat ltac:(right; left; reflexivity)) as W1. unfold lies.
+    cbn [Nat.eqb fst snd] in *. destruct W0 as [-> | ->], W1 as [-> | ->]; lia.
+Qed.
+
+(** * Forms written shorter: [shorter.rs] *)
+
+(** [Algebra::remade], [Algebra::shorter]: a divisor of the other sign, *)
+Theorem negated_divisor : forall m d, d <> 0 -> (- m) / d = m / (- d) /\ (- m) mod d = - (m mod (- d)).
+Proof.
+  intros m d Hd. rewrite <- (Z.opp_involutive d) at 1 3. rewrite Z.div_opp_opp, Z.mod_opp_opp by lia.
+  split; reflexivity.
+Qed.
+
+(** whose remainders are not positive, *)
+Theorem negative_remainder_range : forall m d, 0 < d -> 1 - d <= m mod (- d) <= 0.
+Proof. intros m d Hd. pose proof (Z.mod_neg_bound m (- d) ltac:(lia)). lia. Qed.
+
+(** and a multiple of a remainder. *)
+Theorem scaled_remainder : forall k m d, 0 < k -> 0 < d -> k * (m mod d) = (k * m) mod (k * d).
+Proof. intros. rewrite Z.mul_mod_distr_l by lia. reflexivity. Qed.
+
+(** [Algebra::as_remainder]: a multiple of the divisor times a quotient, by the remainder. *)
+Theorem multiple_by_remainder : forall factor m d, d <> 0 -> (d | factor) ->
+  let k := - (factor / d) in factor * (m / d) = - k * m + k * (m mod d).
+Proof.
+  intros f m d Hd [e ->]. cbv zeta. rewrite Z.div_mul by assumption. pose proof (Z.div_mod m d Hd). nia.
+Qed.
+
+(** [Algebra::of_difference]: the difference of two quotients whose numerators differ by a constant. *)
+Theorem difference_of_quotients : forall m c d, 0 < d -> (m + c) / d - m / d = (m mod d + c) / d.
+Proof.
+  intros m c d Hd. pose proof (Z.div_mod m d ltac:(lia)) as E.
+  replace (m + c) with (m mod d + c + m / d * d) by lia. rewrite Z.div_add by lia. ring.
+Qed.
+
+Fixpoint sum_of_floors (x d : Z) (k : nat) : Z :=
+  match k with O => 0 | S k' => sum_of_floors x d k' + (x + Z.of_nat k') / d end.
+
+Lemma floors_of_next : forall x d k, sum_of_floors (x + 1) d k = sum_of_floors x d k + (x + Z.of_nat k) / d - x / d.
+Proof.
+  intros x d. induction k as [|k IH]; [simpl; rewrite Z.add_0_r; lia|]. cbn [sum_of_floors]. rewrite IH.
+  replace (x + 1 + Z.of_nat k) with (x + Z.of_nat (S k)) by lia. lia.
+Qed.
+
+Lemma floors_below : forall d k, Z.of_nat k <= d -> sum_of_floors 0 d k = 0.
+Proof.
+  intros d. induction k as [|k IH]; intros H; [reflexivity|]. cbn [sum_of_floors]. rewrite IH by lia.
+  rewrite Z.div_small by lia. reflexivity.
+Qed.
+
+(** [Algebra::of_complete_residues], Hermite's identity: floor(x / n) + floor((x + 1) / n) + ... + floor((x + n - 1) /
+    n) = x. *)
+Theorem hermite : forall n x, (0 < n)%nat -> sum_of_floors x (Z.of_nat n) n = x.
+Proof.
+  intros n x Hn.
+  assert (N : forall y, sum_of_floors (y + 1) (Z.of_nat n) n = sum_of_floors y (Z.of_nat n) n + 1).
+  { intros y. rewrite floors_of_next. replace (y + Z.of_nat n) with (y + 1 * Z.of_nat n) by lia.
+    rewrite Z.div_add by lia. lia. }
+  revert x. apply Z.peano_ind.
+  - apply floors_below. lia.
+  - intros y IH. unfold Z.succ. rewrite N. lia.
+  - intros y IH. specialize (N (Z.pred y)). replace (Z.pred y + 1) with y in N by lia. lia.
+Qed.
+
+Example hermite_example : forall x, x / 2 + (x + 1) / 2 = x.
+Proof. intros x. pose proof (hermite 2 x ltac:(lia)) as H. simpl in H. rewrite Z.add_0_r in H. exact H. Qed.
+
+(** [Algebra::with_constant]: a constant of the sum in the numerator. *)
+Theorem constant_taken_in : forall n factor m d, factor <> 0 -> d <> 0 -> (factor | n) ->
+  factor * (m / d) + n = factor * ((m + n / factor * d) / d).
+Proof. intros n f m d Hf Hd [k ->]. rewrite Z.div_mul, Z.div_add by assumption. ring. Qed.
+
+(** [Algebra::rounded_up]: the half that is rounded up, *)
+Theorem other_half : forall x, x - x / 2 = (x + 1) / 2.
+Proof. intros x. divide_out x 2. divide_out (x + 1) 2. lia. Qed.
+
+(** and [Algebra::rounded_down], the one that is rounded down. *)
+Theorem lower_half : forall m, (m + 1) / 2 = m - m / 2.
+Proof. intros m. divide_out m 2. divide_out (m + 1) 2. lia. Qed.
+
+(** * More of quotients and of what is eliminated: [algebra.rs], [context.rs] *)
+
+(** [Algebra::quotient_within]: the quotient of a remainder. *)
+Theorem quotient_of_own_remainder : forall m by_ d, 0 < d -> 0 < by_ -> (d | by_) ->
+  m mod by_ / d = m / d - by_ / d * (m / by_).
+Proof.
+  intros m b d Hd Hb [e ->]. rewrite Z.div_mul by lia. assert (0 < e) by nia.
+  rewrite Z.mod_eq by lia. replace (m - e * d * (m / (e * d))) with (m + - (e * (m / (e * d))) * d) by ring.
+  rewrite Z.div_add by lia. ring.
+Qed.
+
+(** The quotient is -1 or 0, and so it is by any larger or smaller divisor that is large enough. *)
+Theorem any_large_divisor : forall m d by_, - by_ <= m < by_ -> by_ <= d -> m / d = m / by_.
+Proof.
+  intros m d b Hm Hd. destruct (Z.le_gt_cases 0 m).
+  - rewrite !Z.div_small by lia. reflexivity.
+  - transitivity (-1); [symmetry; apply Z.div_unique with (m + d)|apply Z.div_unique with (m + b)]; lia.
+Qed.
+
+(** (x - 5) // 100 for x in 0..10 is (x - 5) // 8: a shift. *)
+Example any_large_divisor_example : forall x, 0 <= x < 10 -> (x - 5) / 100 = (x - 5) / 8.
+Proof. intros x H. apply any_large_divisor; lia. Qed.
+
+(** [Algebra::digit]: two quotients of one numerator as a remainder of the finer one. *)
+Theorem digit_of_quotients : forall rest factor m by_ d, 0 < by_ -> 0 < d -> (by_ | d) ->
+  rest + factor * (m / by_) + - (factor * (d / by_)) * (m / d) = rest + factor * ((m / by_) mod (d / by_)).
+Proof.
+  intros rest f m b d Hb Hd [r ->]. rewrite Z.div_mul by lia. assert (0 < r) by nia.
+  replace (r * b) with (b * r) by ring. rewrite <- Z.div_div, (Z.mod_eq (m / b) r) by lia. ring.
+Qed.
+
+(** [Context::eliminated]: a weaker condition, of the multiple of a form without one of its quotients. *)
+Theorem eliminated_condition : forall by_ factor form known V low high, 0 < by_ -> lies known V ->
+  let T := add (0, 0) factor V in
+  allowed low high form ->
+  allowed (option_map (fun l => l * by_ + fst T) low) (option_map (fun h => h * by_ + snd T) high)
+    (by_ * form + factor * known).
+Proof.
+  intros b f x k V low high Hb H T A. pose proof (add_holds 0 (0, 0) f k V ltac:(unfold lies; simpl; lia) H) as B.
+  fold T in B. unfold lies in B. unfold allowed in *. destruct low as [l|], high as [h|]; cbn [option_map]; nia.
+Qed.
+
+(** * Rules that are proved and not used: minima and maxima *)
+
+(** A floor of a minimum, by a negative divisor. *)
 Proposition floor_of_min_negative : forall a b d, d < 0 -> Z.min a b / d = Z.max (a / d) (b / d).
 Proof.
   intros a b d Hd. rewrite !(negative_divisor _ d Hd), Z.opp_min_distr, floor_of_max by lia. reflexivity.
@@ -885,25 +1582,6 @@ Qed.
 Proposition ceiling_of_min : forall a b d, 0 < d -> ceil_div (Z.min a b) d = Z.min (ceil_div a d) (ceil_div b d).
 Proof. intros a b d Hd. unfold ceil_div. rewrite Z.opp_min_distr, floor_of_max by lia. apply Z.opp_max_distr. Qed.
 
-(** A multiple, and a sum. *)
-Proposition product_of_min : forall c a b,
-  (0 <= c -> c * Z.min a b = Z.min (c * a) (c * b)) /\ (c <= 0 -> c * Z.min a b = Z.max (c * a) (c * b)).
-Proof. intros. split; intros; destruct (Z.le_ge_cases a b); nia. Qed.
-
-Proposition product_of_max : forall c a b,
-  (0 <= c -> c * Z.max a b = Z.max (c * a) (c * b)) /\ (c <= 0 -> c * Z.max a b = Z.min (c * a) (c * b)).
-Proof. intros. split; intros; destruct (Z.le_ge_cases a b); nia. Qed.
-
-Proposition sum_of_min : forall a b c,
-  Z.min a b + c = Z.min (a + c) (b + c) /\ Z.max a b + c = Z.max (a + c) (b + c) /\ Z.min a b + Z.max a b = a + b.
-Proof. lia. Qed.
-
-(** A minimum or a maximum against bounds is a condition on each operand, or on one of them. *)
-Proposition bounds_of_min : forall a b t,
-  (t <= Z.min a b <-> t <= a /\ t <= b) /\ (Z.min a b <= t <-> a <= t \/ b <= t) /\
-  (t <= Z.max a b <-> t <= a \/ t <= b) /\ (Z.max a b <= t <-> a <= t /\ b <= t).
-Proof. lia. Qed.
-
 (** A number held between two others: the order of the two operations matters only where the range is empty. *)
 Proposition clamp_orders : forall x l h,
   (l <= h -> Z.min (Z.max x l) h = Z.max (Z.min x h) l) /\
@@ -914,17 +1592,6 @@ Proof. lia. Qed.
 Proposition clamp_of_clamp : forall x l h l' h', l <= h -> l' <= h' ->
   Z.max l' (Z.min h' (Z.max l (Z.min h x))) =
   Z.max (Z.max l' (Z.min h' l)) (Z.min (Z.max l' (Z.min h' h)) x).
-Proof. lia. Qed.
-
-(** Operands of one operation in another: what is absorbed, and how both distribute. *)
-Proposition min_and_max : forall a b c,
-  Z.min a (Z.max a b) = a /\ Z.max a (Z.min a b) = a /\
-  Z.min (Z.max a b) c = Z.max (Z.min a c) (Z.min b c) /\ Z.max (Z.min a b) c = Z.min (Z.max a c) (Z.max b c).
-Proof. lia. Qed.
-
-(** A summand that both operands have leaves the operation.  A common factor does by [product_of_min]. *)
-Proposition common_part_leaves : forall f a b,
-  Z.min (f + a) (f + b) = f + Z.min a b /\ Z.max (f + a) (f + b) = f + Z.max a b.
 Proof. lia. Qed.
 
 (** A constant that caps a multiple, both divided by the factor. *)
@@ -1012,11 +1679,6 @@ Proof.
   rewrite <- Z.div_div by lia. divide_out (x / a) b. lia.
 Qed.
 
-(** What a number has beside its half, or beside a quotient: [x - x / n] is the sum of the other quotients of
-    [hermite]; for two it is the half that is rounded up. *)
-Proposition other_half : forall x, x - x / 2 = (x + 1) / 2.
-Proof. intros x. divide_out x 2. divide_out (x + 1) 2. lia. Qed.
-
 (** A constant of more than the divisor is taken apart. *)
 Proposition constant_taken_out : forall x c d, 0 < d -> (x + c) / d = c / d + (x + c mod d) / d.
 Proof.
@@ -1029,35 +1691,8 @@ Proof. intros x c d Hd. rewrite Z.add_mod_idemp_r by lia. reflexivity. Qed.
 
 (** * Rules that are proved and not used: complete sets of residues *)
 
-Fixpoint sum_of_floors (x d : Z) (k : nat) : Z :=
-  match k with O => 0 | S k' => sum_of_floors x d k' + (x + Z.of_nat k') / d end.
 Fixpoint sum_of_remainders (x d : Z) (k : nat) : Z :=
   match k with O => 0 | S k' => sum_of_remainders x d k' + (x + Z.of_nat k') mod d end.
-
-Lemma floors_of_next : forall x d k, sum_of_floors (x + 1) d k = sum_of_floors x d k + (x + Z.of_nat k) / d - x / d.
-Proof.
-  intros x d. induction k as [|k IH]; [simpl; rewrite Z.add_0_r; lia|]. cbn [sum_of_floors]. rewrite IH.
-  replace (x + 1 + Z.of_nat k) with (x + Z.of_nat (S k)) by lia. lia.
-Qed.
-
-Lemma floors_below : forall d k, Z.of_nat k <= d -> sum_of_floors 0 d k = 0.
-Proof.
-  intros d. induction k as [|k IH]; intros H; [reflexivity|]. cbn [sum_of_floors]. rewrite IH by lia.
-  rewrite Z.div_small by lia. reflexivity.
-Qed.
-
-(** Hermite's identity: floor(x / n) + floor((x + 1) / n) + ... + floor((x + n - 1) / n) = x. *)
-Proposition hermite : forall n x, (0 < n)%nat -> sum_of_floors x (Z.of_nat n) n = x.
-Proof.
-  intros n x Hn.
-  assert (N : forall y, sum_of_floors (y + 1) (Z.of_nat n) n = sum_of_floors y (Z.of_nat n) n + 1).
-  { intros y. rewrite floors_of_next. replace (y + Z.of_nat n) with (y + 1 * Z.of_nat n) by lia.
-    rewrite Z.div_add by lia. lia. }
-  revert x. apply Z.peano_ind.
-  - apply floors_below. lia.
-  - intros y IH. unfold Z.succ. rewrite N. lia.
-  - intros y IH. specialize (N (Z.pred y)). replace (Z.pred y + 1) with y in N by lia. lia.
-Qed.
 
 (** The remainders of [n] numbers side by side are all of 0..n, so that twice their sum is [n (n - 1)]. *)
 Proposition complete_residues : forall n x, (0 < n)%nat ->
@@ -1070,6 +1705,3 @@ Proof.
     pose proof (Z.div_mod (x + Z.of_nat k) d Hd) as E. rewrite Nat2Z.inj_succ. unfold Z.succ. nia. }
   specialize (G (Z.of_nat n) n ltac:(lia)). rewrite hermite in G by assumption. lia.
 Qed.
-
-Example hermite_example : forall x, x / 2 + (x + 1) / 2 = x.
-Proof. intros x. pose proof (hermite 2 x ltac:(lia)) as H. simpl in H. rewrite Z.add_0_r in H. exact H. Qed.

@@ -170,12 +170,13 @@ impl Algebra {
             true => (form.times(-1)?, divisor.checked_neg()?),
             false => (form.clone(), divisor),
         };
+        // Proved: `quotient_of_own_remainder` in `proofs/Simplify.v`.
         // The quotient of a remainder is a digit: `m mod (d * e) // d` is `m // d - e * (m // (d * e))`.
-        if let [(atom, 1)] = form.terms[..]
-            && form.constant == 0
-            && let Kind::Remainder(whole, by) = self.kind(atom)
+        // Of a remainder of a remainder it would be twice as many with each that is within another.
+        if let Some((whole, by)) = self.as_remainder_alone(&form)
             && by % divisor == 0
             && *by > divisor
+            && self.as_remainder_alone(whole).is_none()
         {
             let (whole, by) = (whole.clone(), *by);
             let finer = self.quotient_within(&whole, divisor, most, context)?;
@@ -238,7 +239,9 @@ impl Algebra {
             let Some((whole, divisor)) = self.as_quotient(atom) else { continue };
             let (whole, divisor) = (whole.clone(), divisor);
             // A digit `k * floor(m / e) - k * r * floor(m / (e * r))` is `k * (floor(m / e) mod r)`.
-            if let Some(digit) = self.digit(&form, atom, &whole, divisor, context)? {
+            if self.of_operands.is_some()
+                && let Some(digit) = self.digit(&form, atom, &whole, divisor, context)?
+            {
                 form = digit;
                 self.has_remainders = true;
                 continue;
@@ -262,8 +265,20 @@ impl Algebra {
         Some(form)
     }
 
+    /// The numerator and the divisor of a form that is a remainder.
+    fn as_remainder_alone(&self, form: &Form) -> Option<(&Form, &i64)> {
+        match (&form.terms[..], form.constant) {
+            ([(atom, 1)], 0) => match self.kind(*atom) {
+                Kind::Remainder(whole, by) => Some((whole, by)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// A form with the remainder of a quotient in the place of two quotients of one numerator, of which one is this atom and
     /// the other has a divisor that divides its divisor; `None` within where there is no such pair.
+    // Proved: `digit_of_quotients` in `proofs/Simplify.v`.
     fn digit(
         &mut self,
         form: &Form,

@@ -158,6 +158,8 @@ impl Kind {
     }
 
     /// The interval of a product, an extremum or a choice, by those of two of the forms that it is made of.
+    // Proved: `bounds_of_extremum`, `bounds_of_choice` in `proofs/Simplify.v`.
+    // Proved: `product_corners` in `proofs/Rounding.v`.
     pub(crate) fn joined(&self, (low, high): Span, (least, most): Span) -> Span {
         match self {
             Kind::Product(..) => {

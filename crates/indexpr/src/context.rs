@@ -303,6 +303,7 @@ impl Context {
 
     /// A condition of one lower bound without the quotients of its form, and weaker: see [`Context::bounds_of_difference`].
     /// `None` where there are none, or it leaves `i64`.
+    // Proved: `eliminated_condition` in `proofs/Simplify.v`.
     pub(crate) fn eliminated(&self, condition: &Condition) -> Option<Condition> {
         let (mut form, mut low, mut high) = (condition.form.clone(), condition.low, condition.high);
         let mut changed = false;
@@ -678,6 +679,7 @@ fn unwrap(
 }
 
 /// Two factors, the first positive, by which a coefficient and another one are multiplied so that their sum is 0.
+// Proved: `elimination_eliminates` in `proofs/Simplify.v`.
 fn eliminating(coefficient: i64, unit: i64) -> (i64, i64) {
     let common = gcd(coefficient.into(), unit.into()) as i64;
     (unit.abs() / common, coefficient / common * -unit.signum())

@@ -24,7 +24,7 @@ type Conditions = SmallVec<[Condition; 4]>;
 const MAX_OPERANDS: usize = 8;
 
 /// A work limit: extrema in extrema are looked at so deep.
-const MAX_DEPTH: u32 = 8;
+pub(crate) const MAX_DEPTH: u32 = 8;
 
 /// A work limit: how many choices of operands are tried for one bound.
 const MAX_CASES: u32 = 24;
@@ -45,6 +45,7 @@ impl Algebra {
         }
     }
 
+    // Proved: `spans_met` in `proofs/Simplify.v`.
     fn bounds_of_products(&self, form: &Form, context: &Context) -> Option<Span> {
         let (low, high) = context.bounds_of_difference(form)?;
         match self.bounds_by_corners(form, context) {
@@ -53,6 +54,7 @@ impl Algebra {
         }
     }
 
+    // Proved: `bounds_of_cases`, `bounds_of_choice`, `choice_in_sum` in `proofs/Simplify.v`.
     fn bounds_by_cases(&self, form: &Form, context: &Context, left: &mut u32) -> Option<Span> {
         let span = self.bounds_of_products(form, context)?;
         // The last one first: operands are made of earlier atoms.
@@ -94,6 +96,7 @@ impl Algebra {
 
     /// A form that is a multiple of an extremum of an operation, or a negative multiple of the other one, and a rest: the
     /// operands, each multiplied and with the rest, and the rest. `None` if it is no such form.
+    // Proved: `extremum_in_sum` in `proofs/Simplify.v`.
     fn as_extremum(&self, op: Binary, form: &Form) -> Option<(Operands, Form)> {
         form.terms.iter().rev().find_map(|&(atom, factor)| {
             let Kind::Extremum(of, operands) = self.kind(atom) else { return None };
@@ -122,6 +125,7 @@ impl Algebra {
         made
     }
 
+    // Proved: `common_part_outside`, `operands_are_a_set`, `divided` in `proofs/Simplify.v`.
     fn extremum_of(&mut self, op: Binary, operands: &[Form], context: &mut Context) -> Option<Form> {
         let mut list = self.joined(op, operands, context)?;
         self.share(op, &mut list, context)?;
@@ -161,7 +165,7 @@ impl Algebra {
         let added = |shift: i64| moving().filter(|operand| operand.constant != shift).count() + usize::from(shift != 0);
         let shifts = moving().map(|operand| operand.constant).chain([0]);
         let shift = shifts.min_by_key(|shift| (added(*shift), *shift == 0, *shift))?;
-        let mut factor = moving().fold(0, |content, operand| gcd(content, operand.content().into())) as i64;
+        let mut factor = moving().fold(0_i128, |content, operand| gcd(content, operand.content().into())).max(1) as i64;
         let mut differences = list.iter().map(|operand| i128::from(operand.constant) - i128::from(shift));
         if differences.any(|difference| difference % i128::from(factor) != 0) {
             factor = 1;
@@ -185,6 +189,7 @@ impl Algebra {
     }
 
     /// Operands without those that others make superfluous, extrema of the same operation taken apart.
+    // Proved: `extrema_taken_apart` in `proofs/Simplify.v`.
     fn joined(&self, op: Binary, operands: &[Form], context: &Context) -> Option<Operands> {
         let mut open: Operands = operands.iter().rev().cloned().collect();
         let mut list = Operands::new();
@@ -210,6 +215,7 @@ impl Algebra {
     }
 
     /// Adds an operand, unless another one is always as good; those that it makes superfluous go.
+    // Proved: `beaten_operand_goes`, `beaten_by_difference` in `proofs/Simplify.v`.
     fn join(&self, op: Binary, list: &mut Operands, operand: Form, context: &Context) -> Option<()> {
         let mut at = 0;
         while at < list.len() {
@@ -231,6 +237,7 @@ impl Algebra {
 
     /// Joins operands that are extrema of the other operation with an operand in common:
     /// `min(max(a, b), max(a, c))` is `max(a, min(b, c))`.
+    // Proved: `shared_operands`, `operands_are_a_set` in `proofs/Simplify.v`.
     fn share(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
         let mut one = 0;
         while one < list.len() {
@@ -259,6 +266,7 @@ impl Algebra {
 
     /// Makes each operand simpler where another one decides: coefficients that reach past a constant operand at the first step,
     /// and operands of extrema within it that never matter.
+    // Proved: `beaten_within` in `proofs/Simplify.v`.
     fn cap(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
         for at in 0..list.len() {
             for other in 0..list.len() {
@@ -302,6 +310,7 @@ impl Algebra {
 
     /// Divides the extremum of the numerators where several operands are quotients by one number: rounding down keeps the order
     /// of numbers.
+    // Proved: `quotient_of_extremum`, `constant_in_numerator` in `proofs/Simplify.v`.
     fn divide_once(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
         let quotient = |algebra: &Algebra, form: &Form| {
             let [(atom, 1)] = form.terms[..] else { return None };
@@ -330,6 +339,7 @@ impl Algebra {
     }
 
     /// The extremum of two choices by one condition is one choice.
+    // Proved: `choices_by_one_condition`, `choice_in_sum` in `proofs/Simplify.v`.
     fn choose_once(&mut self, op: Binary, list: &mut Operands, context: &mut Context) -> Option<()> {
         let choice = |algebra: &Algebra, form: &Form| {
             let [(atom, factor)] = form.terms[..] else { return None };
@@ -354,6 +364,7 @@ impl Algebra {
     }
 
     /// The product of the minimum and the maximum of two forms as that of both forms.
+    // Proved: `product_of_extrema` in `proofs/Simplify.v`.
     pub(crate) fn product_of_both(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
         let ([(one, 1)], [(other, 1)], 0, 0) = (&a.terms[..], &b.terms[..], a.constant, b.constant) else {
             return None;
@@ -370,6 +381,7 @@ impl Algebra {
     }
 
     /// The exclusive or of a number with a number that is one itself, in part of the same: `(a ^ b) ^ b` is `a`.
+    // Proved: `xor_twice` in `proofs/Simplify.v`.
     pub(crate) fn without_both(&self, a: &Form, b: &Form) -> Option<Form> {
         [(a, b), (b, a)].into_iter().find_map(|(whole, part)| {
             let ([(atom, 1)], 0) = (&whole.terms[..], whole.constant) else { return None };
@@ -385,6 +397,7 @@ impl Algebra {
     /// Looks at each operand where it decides, which is where all others are beaten: if it nowhere is, it goes, and if it has
     /// fewer atoms there it may be what it is there. Most of what is compared is linear, and the conditions narrow the
     /// ranges of single atoms.
+    // Proved: `never_decides`, `replaced_where_it_decides` in `proofs/Simplify.v`.
     fn keep_what_decides(&self, op: Binary, list: &mut Operands, context: &Context) -> Option<()> {
         let mut at = 0;
         while at < list.len() && list.len() > 1 {
@@ -418,6 +431,7 @@ impl Algebra {
     }
 
     /// A form where conditions hold that a context knows: with known values, and with the operands of extrema that decide there.
+    // Proved: `known_value`, `beaten_operand_goes` in `proofs/Simplify.v`.
     fn known_there(&self, form: &Form, there: &Context) -> Option<Form> {
         let mut form = there.with_known_values(form)?;
         for (atom, factor) in form.terms.clone() {
@@ -435,6 +449,7 @@ impl Algebra {
 
     /// The conditions that a condition on a form with an extremum comes to: it holds for the smallest of several forms that it is
     /// at least a number where it holds for all of them, and if for all but one it never holds, it does for that one.
+    // Proved: `bound_of_extremum` in `proofs/Simplify.v`.
     fn conditions_of_cases(&self, condition: &Condition, context: &Context, all: &mut Conditions) -> Option<()> {
         let Condition { form, low, high } = condition;
         let (atom, factor) = *form.terms.iter().rev().find(|(atom, _)| self.is_case(*atom))?;
@@ -455,6 +470,7 @@ impl Algebra {
     }
 
     /// What is known where conditions hold; an error where they are shown never to hold together.
+    // Proved: `bounds_of_sum_contradict`, `empty_span`, `truth_by_bounds` in `proofs/Simplify.v`.
     fn context_of(&self, conditions: &Conditions, form: &Form, context: &Context) -> Result<Context, Contradiction> {
         let (mut all, mut plain_ones) = (Conditions::new(), Conditions::new());
         for condition in conditions {
@@ -513,6 +529,7 @@ impl Algebra {
     }
 
     /// A form with the sum of two forms in the place of their minimum and their maximum.
+    // Proved: `both_extrema` in `proofs/Simplify.v`.
     fn with_the_other(&self, form: &Form, atom: Atom, factor: i64) -> Option<Form> {
         let Kind::Extremum(op, operands) = self.kind(atom) else { return None };
         let [a, b] = &operands[..] else { return None };
@@ -531,6 +548,7 @@ impl Algebra {
     }
 
     /// A form as an extremum, or a choice, of sums; `None` where no term of the form goes away in any of them.
+    // Proved: `extremum_in_sum`, `choice_in_sum` in `proofs/Simplify.v`.
     fn added_within(&mut self, form: &Form, atom: Atom, factor: i64, context: &mut Context) -> Option<Form> {
         let rest = form.plus(-factor, &Form::atom(atom))?;
         let goes = |operand: &Form| {
@@ -571,6 +589,7 @@ impl Algebra {
     }
 
     /// One form or another, by a condition.
+    // Proved: `common_part_of_choice` in `proofs/Simplify.v`.
     pub(crate) fn choice_of(&mut self, condition: Atom, a: Form, b: Form, context: &mut Context) -> Option<Form> {
         if a == b {
             return Some(a);
@@ -592,6 +611,7 @@ impl Algebra {
     ///
     /// Where `b - a = factor * form + constant` with a positive factor, the condition `form >= low` chooses `a` where `b - a` is at
     /// least 0, and `b` where it is at most 0, if `factor * low + constant >= 0` and `factor * (low - 1) + constant <= 0`.
+    // Proved: `choice_is_extremum` in `proofs/Simplify.v`.
     fn as_comparison(&self, condition: Atom, a: &Form, b: &Form) -> Option<Binary> {
         let Kind::Test(Condition { form, low, high }) = self.kind(condition) else { return None };
         let difference = b.plus(-1, a)?;
@@ -615,6 +635,7 @@ impl Algebra {
     }
 
     /// A form with a choice in it: the condition of the choice, and the form where it holds and where it does not.
+    // Proved: `choice_in_sum` in `proofs/Simplify.v`.
     pub(crate) fn cases_of_choice(&self, form: &Form) -> Option<(Atom, [Form; 2])> {
         let (atom, factor) = *form.terms.iter().rev().find(|(atom, _)| matches!(self.kind(*atom), Kind::Select(..)))?;
         let Kind::Select(by, a, b) = self.kind(atom) else { return None };
@@ -623,6 +644,7 @@ impl Algebra {
     }
 
     /// Whether a condition holds wherever another one does, as far as tests of one form tell.
+    // Proved: `implied_on_one_form` in `proofs/Simplify.v`.
     pub(crate) fn implies(&self, a: Atom, b: Atom) -> bool {
         let test = |atom: Atom| match self.kind(atom) {
             Kind::Test(condition) => Some((condition, true)),
@@ -648,6 +670,7 @@ impl Algebra {
 
     /// Two tests of one form as one: where both hold, or where one does, if that is a range again. `None` within where they never
     /// hold together.
+    // Proved: `on_one_form`, `either_on_one_form` in `proofs/Simplify.v`.
     pub(crate) fn on_one_form(&self, op: Binary, a: Atom, b: Atom) -> Option<Option<Condition>> {
         let (Kind::Test(a), Kind::Test(b)) = (self.kind(a), self.kind(b)) else { return None };
         if a.form != b.form {
@@ -690,6 +713,7 @@ impl Algebra {
 
     /// `floor(form / divisor)` as an extremum of quotients, where that leaves at most so many divisions: rounding down keeps the
     /// order of numbers, so that the quotient of the smaller one is the smaller quotient.
+    // Proved: `quotient_of_extremum`, `extremum_in_sum` in `proofs/Simplify.v`.
     pub(crate) fn quotient_of_operands(
         &mut self,
         form: &Form,
@@ -743,6 +767,7 @@ impl Algebra {
     }
 
     /// A test of a form with an extremum in it, where it is decided for all operands but one.
+    // Proved: `bound_of_extremum`, `decided_but_for_one` in `proofs/Simplify.v`.
     pub(crate) fn decided(&self, condition: &Condition, context: &Context) -> Option<Decided> {
         if !self.has_cases {
             return None;
@@ -788,6 +813,7 @@ pub(crate) enum Decided {
 /// A form with the same minimum, or maximum, with a constant: no coefficient is larger than what is missing to the constant. If
 /// one is, its atom reaches the constant with its first step, and so it does with a smaller coefficient
 /// ([`Context::saturated`]). `None` where nothing changes.
+// Proved: `saturated_operand`, `maximum_is_minimum`, `ends_are_least` in `proofs/Simplify.v`.
 fn saturated(op: Binary, form: &Form, constant: i64, context: &Context) -> Option<Form> {
     let sign = if op == Binary::Min { 1 } else { -1 };
     let ends = form.terms.iter().map(|(atom, factor)| {

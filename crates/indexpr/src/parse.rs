@@ -966,6 +966,7 @@ impl Graph {
     /// The same for a divisor that is a constant, given as its size and its sign: a dividend that is negative is raised, so
     /// that rounding down rounds towards zero. `(x + (d - 1 if x < 0 else 0)) // d` has one division, and the remainder, which
     /// does not depend on the sign of the divisor, is what it leaves.
+    // Proved: `raised_by_sign`, `truncated_signs`, `rounds_alike` in `proofs/Rounding.v`.
     fn truncated_by(&mut self, op: Binary, a: Expr, size: i64, negative: bool) -> Result<Expr, Error> {
         // The truncated quotient of one is that by the product of both divisors.
         let whole = self.as_truncated(a).and_then(|(whole, by)| Some((whole, by.checked_mul(size)?)));
@@ -1007,9 +1008,11 @@ impl Graph {
     }
 
     /// The dividend and the divisor of a quotient that [`Graph::truncated_by`] made of a dividend of both signs.
+    // Proved: `truncated_twice` in `proofs/Rounding.v`.
     fn as_truncated(&self, expr: Expr) -> Option<(Expr, i64)> {
         let Node::Binary(Binary::Div, raised, divisor) = self.node(expr) else { return None };
-        let (Node::Binary(Binary::Add, whole, raise), Node::Int(by)) = (self.node(raised), self.node(divisor)) else {
+        let (Node::Binary(Binary::Add, whole, raise), Node::Int(by @ 1..)) = (self.node(raised), self.node(divisor))
+        else {
             return None;
         };
         let Node::Select(is_negative, more, zero) = self.node(raise) else { return None };

@@ -4,7 +4,7 @@
 //! multiplied out: then terms cancel, and a divisor is found in a numerator as a factor of its terms. What has a factor in
 //! common is put together again when the forms are written ([`Algebra::factored`]).
 
-use shapetracker_base::int::{div_floor, gcd};
+use shapetracker_base::int::{div_ceil, div_floor, gcd};
 use smallvec::SmallVec;
 
 use crate::algebra::Algebra;
@@ -27,6 +27,7 @@ const MAX_CORNERS: usize = 5;
 
 impl Algebra {
     /// The product of two forms that are not constant; `None` past `i64`.
+    // Proved: `product_of_primitives` in `proofs/Simplify.v`.
     pub(crate) fn product(&mut self, a: &Form, b: &Form, context: &mut Context) -> Option<Form> {
         if let Some(form) = self.product_of_both(a, b, context) {
             return Some(form);
@@ -49,6 +50,7 @@ impl Algebra {
     }
 
     /// An atom times a sum.
+    // Proved: `distributed` in `proofs/Simplify.v`.
     fn distributed(&mut self, atom: Atom, sum: &Form, context: &mut Context) -> Option<Form> {
         let mut product = Form::atom(atom).times(sum.constant)?;
         for (other, factor) in &sum.terms {
@@ -97,6 +99,7 @@ impl Algebra {
 
     /// A form as `divisor * quotient + rest`, for a divisor that is a product of atoms and a number: every term of the form that
     /// the divisor divides is in the quotient.
+    // Proved: `term_divided` in `proofs/Simplify.v`.
     fn divided_by(&mut self, form: &Form, divisor: &Form, context: &mut Context) -> Option<(Form, Form)> {
         let [(atom, unit)] = divisor.terms[..] else { return None };
         if divisor.constant != 0 {
@@ -120,6 +123,7 @@ impl Algebra {
     }
 
     /// The products in a form of which a sum is a factor, each divided by it, and the rest.
+    // Proved: `factor_in_common` in `proofs/Simplify.v`.
     fn divided_by_sum(&self, form: &Form, divisor: &Form) -> Option<(Form, Form)> {
         let (mut quotient, mut rest) = (Form::default(), form.clone());
         for &(atom, factor) in &form.terms {
@@ -135,6 +139,7 @@ impl Algebra {
 
     /// The interval of a form with products of atoms, none of them twice in one: it is linear in each atom, so that it is least
     /// and greatest at corners of the box of their ranges. `None` where it is no such form, or has more atoms than are tried.
+    // Proved: `bounds_by_corners` in `proofs/Simplify.v`.
     pub(crate) fn bounds_by_corners(&self, form: &Form, context: &Context) -> Option<Span> {
         if !self.has_products {
             return None;
@@ -175,6 +180,9 @@ impl Algebra {
     ///
     /// With `form = divisor * quotient + rest` the floor is `quotient + floor(rest / divisor)`, and the remainder that of the
     /// rest. Where the rest lies between 0 and the divisor it is the remainder.
+    // Proved: `negative_divisor`, `common_divisor`, `multiples_leave`, `reduced_numerator` in `proofs/Simplify.v`.
+    // Proved: `known_remainder`, `nothing_left` in `proofs/Simplify.v`.
+    // Proved: `quotient_corners`, `remainder_interval` in `proofs/Rounding.v`.
     pub(crate) fn divided(
         &mut self,
         op: Binary,
@@ -195,7 +203,8 @@ impl Algebra {
         if op == Binary::Div && range.0 > 0 && common > 1 && divisor.constant % common == 0 {
             form = form.divided(common, form.constant.div_euclid(common));
             divisor = divisor.divided(common, divisor.constant / common);
-            range = (range.0 / i128::from(common), range.1 / i128::from(common));
+            let by = i128::from(common);
+            range = (div_ceil(range.0, by), div_floor(range.1, by));
         }
         if let Some(by) = divisor.as_constant() {
             return self.quotient(&form, by, context);
@@ -216,7 +225,7 @@ impl Algebra {
         } else {
             // What is left is not what the range is of.
             let ((low, high), (least, most)) = (self.bounds(&rest, context)?, range);
-            if least <= 0 {
+            if least.min(most) <= 0 {
                 return None;
             }
             let ends = [div_floor(low, least), div_floor(low, most), div_floor(high, least), div_floor(high, most)];
@@ -230,6 +239,7 @@ impl Algebra {
     }
 
     /// A sum of products with a factor in common as one product: `x * y + 10 * x` is `x * (y + 10)`. `None` where none is shorter.
+    // Proved: `factor_in_common` in `proofs/Simplify.v`.
     pub(crate) fn factored(&mut self, sum: &Form, context: &mut Context) -> Option<Form> {
         let is_product = |(atom, _): &&(Atom, i64)| matches!(self.kind(*atom), Kind::Product(..));
         let mut candidates: Factors =
@@ -265,6 +275,7 @@ impl Algebra {
 }
 
 /// What all numbers of a form have in common, with the sign of the first, and the form without it.
+// Proved: `primitive_form` in `proofs/Simplify.v`.
 fn primitive(form: &Form) -> (i64, Form) {
     let common = gcd(form.content().into(), form.constant.into()) as i64;
     let sign = if form.terms.first().is_some_and(|(_, factor)| *factor < 0) { -1 } else { 1 };

@@ -84,6 +84,7 @@ impl Algebra {
     }
 
     /// An atom of forms that are written shorter.
+    // Proved: `negated_divisor` in `proofs/Simplify.v`.
     fn remade(&mut self, atom: Atom, done: &mut Rewritten, context: &mut Context) -> Option<Form> {
         let before = done.changed;
         done.changed = false;
@@ -143,12 +144,14 @@ impl Algebra {
         if divisor.unsigned_abs().is_power_of_two() {
             return None;
         }
+        // Proved: `any_large_divisor` in `proofs/Simplify.v`.
         let (low, high) = Context::of(self, std::iter::empty(), [form]).bounds(form)?;
         let reach = u64::try_from((-low).max(high + 1)).ok()?.checked_next_power_of_two()?;
         i64::try_from(reach).ok().filter(|reach| (2..=divisor).contains(reach))
     }
 
     /// A form of atoms that were rewritten, itself written shorter.
+    // Proved: `scaled_remainder`, `negated_divisor`, `negative_remainder_range` in `proofs/Simplify.v`.
     fn shorter(&mut self, form: &Form, done: &mut Rewritten, context: &mut Context) -> Option<Form> {
         let mut sum = Form::constant(form.constant)?;
         for (atom, factor) in &form.terms {
@@ -227,6 +230,7 @@ impl Algebra {
     }
 
     /// `k * m - k * d * floor(m / d)` as `k * (m mod d)`, and what else is in the sum.
+    // Proved: `multiple_by_remainder` in `proofs/Simplify.v`.
     fn as_remainder(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
         let Division { atom, factor, whole, divisor } = *quotient;
         if factor % divisor != 0 {
@@ -240,6 +244,7 @@ impl Algebra {
 
     /// The quotients of `m`, `m + 1`, .., `m + d - 1` by `d` together are `m` (Hermite): one of the numbers is a multiple of `d`,
     /// and the remainders are 0, 1, .., `d - 1` in some order.
+    // Proved: `hermite` in `proofs/Simplify.v`.
     fn of_complete_residues(&mut self, sum: &Form, quotient: &Division<'_>, _: &mut Context) -> Option<Form> {
         let Division { factor, whole, divisor, .. } = *quotient;
         if divisor > 8 {
@@ -260,6 +265,7 @@ impl Algebra {
 
     /// The difference of two quotients of numerators that differ by a constant, `floor((m + c) / d) - floor(m / d)`, as
     /// `floor((m mod d + c) / d)`: the second one taken into the numerator of the first.
+    // Proved: `difference_of_quotients` in `proofs/Simplify.v`.
     fn of_difference(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
         let Division { atom, factor, whole, divisor } = *quotient;
         let (other, constant) = sum.terms.iter().find_map(|&(other, theirs)| {
@@ -276,6 +282,7 @@ impl Algebra {
     }
 
     /// `m - floor(m / 2)` as `floor((m + 1) / 2)`, since half of a number rounded down and half of it rounded up are all of it.
+    // Proved: `other_half` in `proofs/Simplify.v`.
     fn rounded_up(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
         let Division { atom, factor, whole, divisor } = *quotient;
         if divisor != 2 {
@@ -287,6 +294,7 @@ impl Algebra {
     }
 
     /// `floor((m + 1) / 2)` as `m - floor(m / 2)`, where the sum has more of both.
+    // Proved: `lower_half` in `proofs/Simplify.v`.
     fn rounded_down(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
         let Division { atom, factor, whole, divisor } = *quotient;
         if divisor != 2 {
@@ -299,6 +307,7 @@ impl Algebra {
 
     /// The constant of a sum in the numerator of a quotient that has one: `floor((m + c) / d) + n` is
     /// `floor((m + c + d * n) / d)`.
+    // Proved: `constant_taken_in` in `proofs/Simplify.v`.
     fn with_constant(&mut self, sum: &Form, quotient: &Division<'_>, context: &mut Context) -> Option<Form> {
         let Division { atom, factor, whole, divisor } = *quotient;
         if sum.constant == 0 || sum.constant % factor != 0 || whole.constant == 0 {

@@ -17,7 +17,7 @@ use crate::emit::{Products, Root, Width, emit};
 use crate::error::{Error, Reason};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
-use crate::lattice::Decided;
+use crate::lattice::{Decided, MAX_DEPTH};
 use crate::quasi::QuasiAffine;
 
 impl Graph {
@@ -350,7 +350,7 @@ impl Reader {
     }
 
     /// A number as a form of its operands' atoms; `None` where it is not linear in them, or a number leaves `i64`.
-    // Proved: `remainder_is_difference`, `extreme_by_sign` in `proofs/Simplify.v`.
+    // Proved: `remainder_is_difference`, `xor_neutral` in `proofs/Simplify.v`.
     fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -490,13 +490,14 @@ impl Reader {
             Truth::Never => return self.atom(Kind::Bool(false)),
             Truth::Depends => {}
         }
-        match self.algebra.decided(&condition, &self.context) {
-            Some(Decided::Known(truth)) => return self.atom(Kind::Bool(truth)),
-            Some(Decided::Test(Condition { form, low, high })) => return self.test(form, low, high),
-            None => {}
-        }
-        if let Some(atom) = self.test_of_choice(&condition) {
-            return atom;
+        // Cases of cases are told apart a few levels deep: expressions may be of any depth, and the stack is not.
+        if self.algebra.depth < MAX_DEPTH {
+            self.algebra.depth += 1;
+            let test = self.test_of_cases(&condition);
+            self.algebra.depth -= 1;
+            if let Some(test) = test {
+                return test;
+            }
         }
         let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
         let whole = self.algebra.without_quotient(condition, &self.context).normal();
@@ -504,8 +505,18 @@ impl Reader {
         self.atom(Kind::Test(self.context.without_implied_bounds(condition)))
     }
 
+    /// A test of a form with an extremum or a choice in it, where cases of it are decided.
+    fn test_of_cases(&mut self, condition: &Condition) -> Option<Atom> {
+        match self.algebra.decided(condition, &self.context) {
+            Some(Decided::Known(truth)) => Some(self.atom(Kind::Bool(truth))),
+            Some(Decided::Test(Condition { form, low, high })) => Some(self.test(form, low, high)),
+            None => self.test_of_choice(condition),
+        }
+    }
+
     /// A test of a form with a choice in it, by the condition of the choice, where the test is decided for one of both at least.
     /// Each is judged where it is chosen.
+    // Proved: `test_of_choice` in `proofs/Simplify.v`.
     fn test_of_choice(&mut self, test: &Condition) -> Option<Atom> {
         let Condition { form, low, high } = test;
         let (by, [a, b]) = self.algebra.cases_of_choice(form)?;
@@ -562,6 +573,7 @@ impl Reader {
     }
 
     /// The conjunction or disjunction of two conditions.
+    // Proved: `own_conditions`, `one_implies_other` in `proofs/Simplify.v`.
     fn both(&mut self, op: Binary, a: Atom, b: Atom) -> Atom {
         let (a, b) = (a.min(b), a.max(b));
         // `True or x` is True, and `False and x` is False: one truth absorbs, the other is neutral.
@@ -591,6 +603,7 @@ impl Reader {
     }
 
     /// The condition that is one of two, chosen by a third.
+    // Proved: `chosen_conditions` in `proofs/Simplify.v`.
     fn choice(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
         match (self.algebra.kind(condition), self.algebra.kind(a), self.algebra.kind(b)) {
             (Kind::Bool(value), ..) => return if *value { a } else { b },
