@@ -5,20 +5,19 @@
 //! are mostly equal data, as equal sums are. Between a sum and an extremum in it there are two ways to write the
 //! same, `min(a, b) + c` and `min(a + c, b + c)`; the shorter one is kept.
 
-use smallvec::SmallVec;
-
 use crate::algebra::Algebra;
 use crate::atoms::{Condition, Kind};
 use crate::context::{Context, Span, Truth};
 use crate::form::{Atom, Form, Terms};
 use crate::graph::Binary;
 use shapetracker_base::int::{div_floor, gcd};
+use shapetracker_base::list::sort_short_by_key;
 
 /// The operands of an extremum.
-type Operands = SmallVec<[Form; 4]>;
+type Operands = Vec<Form>;
 
 /// Conditions that hold together.
-type Conditions = SmallVec<[Condition; 4]>;
+type Conditions = Vec<Condition>;
 
 /// A work limit: an extremum of more operands than this is taken as it is. All pairs are compared.
 const MAX_OPERANDS: usize = 8;
@@ -180,11 +179,11 @@ impl Algebra {
             let shifted = operand.plus(-1, &shift)?;
             *operand = shifted.divided(factor, shifted.constant / factor);
         }
-        list.sort_by(|a, b| {
-            (a.terms.is_empty(), &a.terms, a.constant).cmp(&(b.terms.is_empty(), &b.terms, b.constant))
-        });
+        // Constants last.
+        let key = |form: &Form| (form.terms.is_empty(), Terms::from_slice(&form.terms), form.constant);
+        sort_short_by_key(&mut list, key);
         self.has_cases = true;
-        let atom = self.atom(Kind::Extremum(op, list.into_vec()), context)?;
+        let atom = self.atom(Kind::Extremum(op, list), context)?;
         common.plus(1, &shift)?.plus(factor, &Form::atom(atom))
     }
 
@@ -513,7 +512,7 @@ impl Algebra {
             return Some(form);
         }
         loop {
-            let cases: SmallVec<[(Atom, i64); 4]> =
+            let cases: Vec<(Atom, i64)> =
                 form.terms.iter().rev().copied().filter(|(atom, _)| self.is_case(*atom)).collect();
             let size = self.size(&form);
             let shorter = cases.iter().find_map(|(atom, factor)| {

@@ -5,7 +5,7 @@
 //! common is put together again when the forms are written ([`Algebra::factored`]).
 
 use shapetracker_base::int::{div_ceil, div_floor, gcd};
-use smallvec::SmallVec;
+use shapetracker_base::list::sort_short_by_key;
 
 use crate::algebra::Algebra;
 use crate::atoms::Kind;
@@ -14,7 +14,7 @@ use crate::form::{Atom, Form};
 use crate::graph::Binary;
 
 /// The atoms that a product is made of, in order, with repetition.
-type Factors = SmallVec<[Atom; 4]>;
+type Factors = Vec<Atom>;
 
 /// A work limit: a sum of more terms than this is not multiplied out.
 const MAX_TERMS: usize = 6;
@@ -62,7 +62,7 @@ impl Algebra {
 
     /// The atoms that an atom is the product of; itself, if it is none.
     fn factors(&self, atom: Atom) -> Factors {
-        let (mut factors, mut open) = (Factors::new(), Factors::from_slice(&[atom]));
+        let (mut factors, mut open) = (Factors::new(), vec![atom]);
         while let Some(atom) = open.pop() {
             match self.kind(atom) {
                 Kind::Product(a, b) if factors.len() + open.len() < MAX_FACTORS => match (single(a), single(b)) {
@@ -72,13 +72,13 @@ impl Algebra {
                 _ => factors.push(atom),
             }
         }
-        factors.sort_unstable();
+        sort_short_by_key(&mut factors, |atom| *atom);
         factors
     }
 
     /// The atom that is the product of atoms, at least one.
     fn of_factors(&mut self, mut factors: Factors, context: &mut Context) -> Option<Atom> {
-        factors.sort_unstable();
+        sort_short_by_key(&mut factors, |atom| *atom);
         let (first, others) = factors.split_first()?;
         let mut product = *first;
         for factor in others {
@@ -145,7 +145,7 @@ impl Algebra {
             return None;
         }
         let mut atoms = Factors::new();
-        let mut terms: SmallVec<[(Factors, i128); 8]> = SmallVec::new();
+        let mut terms: Vec<(Factors, i128)> = Vec::new();
         for (atom, factor) in &form.terms {
             let factors = self.factors(*atom);
             if factors.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -154,7 +154,7 @@ impl Algebra {
             atoms.extend(factors.iter().copied());
             terms.push((factors, i128::from(*factor)));
         }
-        atoms.sort_unstable();
+        sort_short_by_key(&mut atoms, |atom| *atom);
         atoms.dedup();
         if atoms.len() > MAX_CORNERS || terms.iter().all(|(factors, _)| factors.len() < 2) {
             return None;
@@ -244,15 +244,15 @@ impl Algebra {
         let is_product = |(atom, _): &&(Atom, i64)| matches!(self.kind(*atom), Kind::Product(..));
         let mut candidates: Factors =
             sum.terms.iter().filter(is_product).flat_map(|(atom, _)| self.factors(*atom)).collect();
-        candidates.sort_unstable();
+        sort_short_by_key(&mut candidates, |atom| *atom);
         candidates.dedup();
         let size = self.size(sum);
         // Sums that are factors, too.
         let operands = sum.terms.iter().filter(is_product).flat_map(|(atom, _)| self.kind(*atom).forms());
-        let sums: SmallVec<[Form; 4]> = operands.filter(|form| single(form).is_none()).cloned().collect();
+        let sums: Vec<Form> = operands.filter(|form| single(form).is_none()).cloned().collect();
         let factors = candidates.into_iter().map(Form::atom).chain(sums);
         let mut best: Option<(usize, Form)> = None;
-        for factor in factors.collect::<SmallVec<[Form; 8]>>() {
+        for factor in factors.collect::<Vec<Form>>() {
             let (inner, rest) = match single(&factor) {
                 Some(_) => self.divided_by(sum, &factor, context)?,
                 None => self.divided_by_sum(sum, &factor)?,

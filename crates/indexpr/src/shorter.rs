@@ -4,8 +4,6 @@
 //! shorter in other terms: `y - 5 * ((y + z) // 5)` is `(y + z) % 5 - z`. Every form that is computed is looked at by
 //! itself, from the innermost out. Whether the whole is cheaper then is seen by writing it, as it is and so.
 
-use smallvec::SmallVec;
-
 use crate::algebra::Algebra;
 use crate::atoms::{Condition, Kind};
 use crate::context::Context;
@@ -31,37 +29,22 @@ impl Algebra {
             return None;
         }
         let mut done = Rewritten::default();
-        let all = self.len() as Atom;
         // Operands come before what is made of them.
-        let mut needed = vec![false; all as usize];
-        let mark =
-            |needed: &mut Vec<bool>, form: &Form| form.terms.iter().for_each(|(atom, _)| needed[*atom as usize] = true);
+        let mut needed = vec![false; self.len()];
         for root in roots {
             match root {
-                Root::Number(form) => mark(&mut needed, form),
+                Root::Number(form) => form.terms.iter().for_each(|(atom, _)| needed[*atom as usize] = true),
                 Root::Condition(atom) => needed[*atom as usize] = true,
             }
         }
-        for atom in (0..all).rev().filter(|atom| needed[*atom as usize]).collect::<SmallVec<[Atom; 32]>>() {
-            self.kind(atom).forms().for_each(|form| mark(&mut needed, form));
-        }
-        let mut open: Vec<Atom> = (0..all).filter(|atom| needed[*atom as usize]).collect();
-        // Atoms of atoms: marking one may have marked earlier ones that were passed over.
-        let mut at = 0;
-        while at < open.len() {
-            let parts = self.kind(open[at]).forms().flat_map(|form| &form.terms).map(|(atom, _)| *atom);
-            let parts: SmallVec<[Atom; 8]> = parts.chain(self.kind(open[at]).conditions()).collect();
-            for part in parts {
-                if !needed[part as usize] || !open.contains(&part) {
-                    needed[part as usize] = true;
-                    open.push(part);
-                }
+        for atom in (0..needed.len()).rev() {
+            if needed[atom] {
+                let kind = self.kind(atom as Atom);
+                let parts = kind.forms().flat_map(|form| &form.terms).map(|(part, _)| *part).chain(kind.conditions());
+                parts.for_each(|part| needed[part as usize] = true);
             }
-            at += 1;
         }
-        open.sort_unstable();
-        open.dedup();
-        for atom in open {
+        for atom in (0..needed.len() as Atom).filter(|atom| needed[*atom as usize]) {
             let form = self.remade(atom, &mut done, context)?;
             done.forms.insert(atom, form);
         }
@@ -162,7 +145,7 @@ impl Algebra {
         }
         while sum.terms.len() + usize::from(sum.constant != 0) > 1 {
             let size = self.size(&sum);
-            let atoms: SmallVec<[(Atom, i64); 8]> = sum.terms.iter().copied().collect();
+            let atoms: Vec<(Atom, i64)> = sum.terms.iter().copied().collect();
             let found = atoms.into_iter().find_map(|(atom, factor)| {
                 let (whole, divisor) = self.as_quotient(atom)?;
                 let (whole, divisor) = (whole.clone(), divisor);
