@@ -90,7 +90,7 @@ impl Graph {
 
     /// Whether something that is computed may leave 32 bits.
     pub(crate) fn is_wide(&self, of: &[Expr]) -> bool {
-        bits(self.value_range(of)) > 32
+        self.has_wide() && bits(self.value_range(of)) > 32
     }
 
     /// What of several ways to write the same is smaller is cheaper. A way that needs 64 bits is dearer than any that does

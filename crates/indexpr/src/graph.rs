@@ -49,6 +49,8 @@ pub struct Graph {
     variables: Vec<Variable>,
     /// The variables by their names.
     names: Places,
+    /// Whether some expression may leave 32 bits: where none does, no part of one does.
+    has_wide: bool,
 }
 
 /// The expressions from a place on that were made by one graph. Handles name their run: so a graph knows its own handles,
@@ -210,6 +212,7 @@ impl Default for Graph {
             known: Places::default(),
             variables: Vec::new(),
             names: Places::default(),
+            has_wide: false,
         }
     }
 }
@@ -231,6 +234,7 @@ impl Clone for Graph {
             known: self.known.clone(),
             variables: self.variables.clone(),
             names: self.names.clone(),
+            has_wide: self.has_wide,
         }
     }
 }
@@ -652,6 +656,11 @@ impl Graph {
         self.known.find(hash_of(&node), |place| self.node_at(place) == node).map(|place| self.at(place as u32))
     }
 
+    /// Whether some expression of the graph may leave 32 bits.
+    pub(crate) fn has_wide(&self) -> bool {
+        self.has_wide
+    }
+
     /// What is known of the values of an expression.
     pub(crate) fn facts(&self, expr: Expr) -> Facts {
         self.facts[self.own(expr)]
@@ -703,6 +712,7 @@ impl Graph {
         make_room(&mut self.nodes);
         self.nodes.push(small);
         make_room(&mut self.facts);
+        self.has_wide |= i32::try_from(facts.low).is_err() || i32::try_from(facts.high).is_err();
         self.facts.push(facts);
         // The table hashes the nodes of this graph, and is no part of it meanwhile.
         let mut known = std::mem::take(&mut self.known);
