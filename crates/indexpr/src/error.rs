@@ -120,7 +120,7 @@ pub(crate) enum Reason {
     RangesDiffer { name: Box<str>, begin: i64, end: i64 },
     #[error("{} cannot be the name of a variable: {why}", shapetracker_base::text::quoted(.name))]
     Name { name: Box<str>, why: &'static str },
-    #[error("the divisor can be zero: it ranges from {low} to {high}")]
+    #[error("the divisor can be zero: it ranges from {low} to {high}; its variables need ranges that leave 0 out")]
     DivisorRange { low: i64, high: i64 },
     #[error("the divisor is zero")]
     DivisorZero,

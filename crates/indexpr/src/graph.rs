@@ -349,7 +349,7 @@ impl Graph {
     /// let x = graph.variable("x", -3..4)?;
     /// let one = graph.int(1);
     /// let err = graph.binary(Binary::Div, one, x).unwrap_err();
-    /// assert_eq!(err.to_string(), "//: the divisor can be zero: it ranges from -3 to 3");
+    /// assert_eq!(err.to_string(), "//: the divisor can be zero: it ranges from -3 to 3; its variables need ranges that leave 0 out");
     /// # Ok::<(), indexpr::Error>(())
     /// ```
     ///

@@ -448,7 +448,11 @@ fn complaints_point_at_their_cause() {
         ("12u", 0..3, "expected a whole number, found `12u`"),
         ("0x", 0..2, "expected a whole number, found `0x`"),
         ("3 + 010", 4..7, "expected a number without leading zeros, found `010`"),
-        ("idx0 // idx1", 5..7, "//: the divisor can be zero: it ranges from -5 to 4"),
+        (
+            "idx0 // idx1",
+            5..7,
+            "//: the divisor can be zero: it ranges from -5 to 4; its variables need ranges that leave 0 out",
+        ),
         ("2 * (idx0 % 0)", 10..11, "%: the divisor is zero"),
         (
             "1 + length * 2",
@@ -477,7 +481,11 @@ fn complaints_point_at_their_cause() {
         ("not true", 0..3, "expected a variable, found `not`: did you mean `!`?"),
         ("idx0 & 7 == 3", 5..6, "`&` needs a mask of low bits on its right: 1, 3, 7, 15 and so on"),
         ("--idx0", 0..2, "expected an expression, found `--`"),
-        ("idx0 / idx1", 5..6, "/: the divisor can be zero: it ranges from -5 to 4"),
+        (
+            "idx0 / idx1",
+            5..6,
+            "/: the divisor can be zero: it ranges from -5 to 4; its variables need ranges that leave 0 out",
+        ),
         ("idx0 < 3 ? 1", 12..12, "expected `:`, found the end of the text"),
         ("(idx0 < 3 ? 1) : 2", 13..14, "expected `:`, found `)`"),
         ("idx0 ? 1 : 2", 5..6, "?: a condition is needed here, not a number"),

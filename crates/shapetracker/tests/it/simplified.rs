@@ -12,8 +12,9 @@
 
 use std::collections::HashMap;
 
+use shapetracker::ShapeTracker;
 use shapetracker::expr::{Expr, Graph, Syntax};
-use shapetracker_testing::{Rng, drawn};
+use shapetracker_testing::{Rng, drawn, is_entry_held};
 
 use crate::corpus::lines;
 
@@ -237,5 +238,37 @@ fn small_expressions_are_brought_to_the_cheapest_of_their_values() {
         for (found, least) in found.into_iter().zip([99.5, 98.0, 97.0]) {
             assert!(found >= least - slack, "{found} per cent of {draws} draws");
         }
+    }
+}
+
+/// The transpose of a tensor, flattened, has indices of at most 32 bits, and so has everything that is computed for one.
+#[test]
+fn flattened_transposes_of_up_to_two_to_the_31_elements_stay_in_32_bits() {
+    let mut rng = Rng(31);
+    for number in 0..400 {
+        let sizes = loop {
+            let sizes: Vec<i64> = (0..2 + rng.int(4))
+                .map(|_| match rng.below(3) {
+                    0 => 2 + rng.int(60),
+                    1 => 2 + rng.int(3000),
+                    _ => 1 << (1 + rng.below(12)),
+                })
+                .collect();
+            if sizes.iter().try_fold(1_i64, |all, size| all.checked_mul(*size)).is_some_and(|all| all <= 1 << 31) {
+                break sizes;
+            }
+        };
+        let mut axes: Vec<i64> = (0..sizes.len() as i64).collect();
+        for at in (1..axes.len()).rev() {
+            axes.swap(at, rng.index(at + 1));
+        }
+        if !is_entry_held(number) {
+            continue;
+        }
+        let all: i64 = sizes.iter().product();
+        let flat = ShapeTracker::contiguous(&sizes).unwrap().permute(&axes).unwrap().reshape([all]).unwrap();
+        let code = flat.index_expr().unwrap();
+        let (low, high) = code.graph().value_range(&[code.index(), code.valid()]);
+        assert!(low >= i64::from(i32::MIN) && high <= i64::from(i32::MAX), "{flat}: {low}..={high}");
     }
 }
