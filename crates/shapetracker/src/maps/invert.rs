@@ -1,0 +1,449 @@
+//! The digits of an index read back from its image.
+//!
+//! Over the digits of the loops each result is an affine sum of unknowns: digits, and floors that could not be avoided. A sum is
+//! taken apart where its weights are superincreasing, that is, each is larger than all that the lighter terms can sum to: from
+//! the heaviest down, each unknown is a quotient, and what it leaves is a remainder. What is known then is subtracted from the
+//! other results, which may come apart in turn. A floor that is not known counts as an unknown of any value, so that what
+//! remains is read modulo its weight. Where nothing comes apart, the results are combined by elimination.
+//!
+//! What is found is not trusted: that it leads back is decided before it is handed out.
+
+use std::ops::Range;
+
+use indexpr::{Binary, Expr, Graph, Linear, Term};
+use shapetracker_base::int::{extended_gcd, gcd};
+
+use super::digits::{Digits, Forms};
+use super::{IndexMap, NotInverted, elements};
+use crate::error::Error;
+
+/// What leads back from the images of a map.
+///
+/// ```
+/// use shapetracker::IndexMap;
+///
+/// let map = IndexMap::parse("lambda i: (3 * i + 1,)", &[("i", 0..5)])?;
+/// let inverse = map.inverse()?;
+/// assert_eq!(inverse.map.to_string(), "lambda y0: ((y0 - 1) // 3,)");
+/// assert_eq!(inverse.map.loops()[0].range, 1..14);
+/// assert!(!inverse.is_everywhere); // 2 is in the box, and no image.
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Inverse {
+    /// From the smallest box around the images to the indices: its loops are `y0`, `y1`, and so on, one for each result.
+    pub map: IndexMap,
+    /// Whether every element of that box is an image. Where one is not, the map may have any value there.
+    pub is_everywhere: bool,
+}
+
+impl IndexMap {
+    /// The map that leads back from each image to its index, as expressions.
+    ///
+    /// ```
+    /// use shapetracker::IndexMap;
+    ///
+    /// let map = IndexMap::parse("lambda i, j: ((i + j) % 8, i + j // 8)", &[("i", 0..8), ("j", 0..8)])?;
+    /// let inverse = map.inverse()?.map;
+    /// assert_eq!(inverse.to_string(), "lambda y0, y1: (y1, (y0 - y1) % 8)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// That it leads back is decided, as [`IndexMap::difference`] decides it, before it is handed out; so it is a proof that the
+    /// map is one-to-one, too.
+    ///
+    /// # Errors
+    /// [`NotInverted::Collision`] has two indices with the same image; [`NotInverted::NoForm`] where the map is one-to-one and no
+    /// expressions were found that lead back.
+    pub fn inverse(&self) -> Result<Inverse, NotInverted> {
+        if let Some(map) = self.left_inverse()? {
+            let images = elements(map.loops().iter().map(|variable| &variable.range));
+            let is_everywhere = images.is_some() && images == self.indices();
+            return Ok(Inverse { map, is_everywhere });
+        }
+        Err(match self.collision()? {
+            Some(indices) => NotInverted::Collision { image: self.evaluate(&indices[0])?, indices },
+            None => NotInverted::NoForm,
+        })
+    }
+
+    /// The map that leads back, if one was found that provably does.
+    pub(super) fn left_inverse(&self) -> Result<Option<IndexMap>, Error> {
+        let Some(back) = self.read_back(&self.image_box(), false) else { return Ok(None) };
+        let Ok(round) = back.substituted(self) else { return Ok(None) };
+        Ok(if leads_back(&round) { Some(back) } else { None })
+    }
+
+    /// Whether expressions are found that lead from each element of a box to an index that leads to it.
+    pub(super) fn has_right_inverse(&self, target: &[Range<i64>]) -> Result<bool, Error> {
+        let Some(back) = self.read_back(target, true) else { return Ok(false) };
+        let ranges: Vec<_> = self.loops().iter().map(|variable| variable.range.clone()).collect();
+        if !matches!(back.outside(&ranges), Ok(None)) {
+            return Ok(false);
+        }
+        let Ok(round) = self.substituted(&back) else { return Ok(false) };
+        Ok(leads_back(&round))
+    }
+
+    /// The indices of the elements of a box, as far as they can be read back: of some index that leads to each where any will
+    /// do, and else of the one.
+    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<IndexMap> {
+        let (digits, forms) = Digits::of(self, &self.results).ok()?;
+        let forms = forms.ok()?;
+        let mut graph = Graph::new();
+        let mut values = Vec::with_capacity(target.len());
+        for (at, range) in target.iter().enumerate() {
+            values.push(graph.variable(&format!("y{at}"), range.clone()).ok()?);
+        }
+        let mut reader = Reader::new(graph, &forms, &digits, values)?;
+        while !reader.known[..reader.digits].iter().all(Option::is_some) {
+            if reader.go_on()? {
+                continue;
+            }
+            if !any || !reader.choose()? {
+                return None;
+            }
+        }
+        let Reader { mut graph, known, .. } = reader;
+        let mut results = Vec::with_capacity(digits.loops.len());
+        for each in &digits.loops {
+            let mut value = graph.int(each.begin);
+            for digit in &each.digits {
+                let weight = graph.int(digit.weight);
+                let term = graph.binary(Binary::Mul, known[digit.place]?, weight).ok()?;
+                value = graph.binary(Binary::Add, value, term).ok()?;
+            }
+            results.push(value);
+        }
+        Some(IndexMap::new(graph, results).ok()?.simplify())
+    }
+}
+
+/// Whether a map of a box to itself leaves every index as it is.
+fn leads_back(round: &IndexMap) -> bool {
+    let round = round.simplify();
+    if (0..round.results.len()).all(|at| round.result_is_variable(at, at)) {
+        return true;
+    }
+    let loops: Vec<_> = round.loops().iter().map(|variable| (&variable.name[..], variable.range.clone())).collect();
+    IndexMap::identity(&loops).is_ok_and(|identity| matches!(round.difference(&identity), Ok(None)))
+}
+
+/// A sum of unknowns with a known value.
+#[derive(Clone)]
+struct Row {
+    /// Unknowns and their weights.
+    terms: Vec<(usize, i128)>,
+    value: Expr,
+}
+
+/// The state of reading back.
+struct Reader<'a> {
+    /// Over the entries of an image.
+    graph: Graph,
+    forms: &'a Forms,
+    /// How many of the unknowns are digits; the floors come after them.
+    digits: usize,
+    /// The least value of each unknown, and how many it may have.
+    ranges: Vec<(i128, i128)>,
+    known: Vec<Option<Expr>>,
+    rows: Vec<Row>,
+    /// How many unknowns there were when the rows were combined.
+    combined: Option<usize>,
+}
+
+/// An unknown of a sum with the weight without its sign: `low + t` or `low + size - 1 - t`, for `t` in `0..size`.
+struct Part {
+    unknown: usize,
+    weight: i128,
+    is_turned: bool,
+    low: i128,
+    size: i128,
+}
+
+impl<'a> Reader<'a> {
+    fn new(graph: Graph, forms: &'a Forms, digits: &Digits, values: Vec<Expr>) -> Option<Reader<'a>> {
+        let mut graph = graph;
+        let sizes = digits.graph.variables().iter().map(|digit| i128::from(digit.range.end));
+        let mut ranges: Vec<(i128, i128)> = sizes.map(|size| (0, size)).collect();
+        let count = ranges.len();
+        for floor in &forms.floors {
+            let divisor = i128::from(floor.divisor);
+            let ends = terms(&floor.numerator, count).into_iter().map(|(unknown, by)| {
+                let (low, size) = ranges[unknown];
+                let ends = (by.checked_mul(low)?, by.checked_mul(low + size - 1)?);
+                Some((ends.0.min(ends.1), ends.0.max(ends.1)))
+            });
+            let constant = i128::from(floor.numerator.constant());
+            let (mut low, mut high) = (constant, constant);
+            for end in ends {
+                let end: (i128, i128) = end?;
+                (low, high) = (low.checked_add(end.0)?, high.checked_add(end.1)?);
+            }
+            let low = low.div_euclid(divisor);
+            ranges.push((low, high.div_euclid(divisor) - low + 1));
+        }
+        let mut rows = Vec::with_capacity(values.len());
+        for (form, value) in forms.values.iter().zip(values) {
+            let constant = graph.int(form.constant());
+            rows.push(Row { terms: terms(form, count), value: graph.binary(Binary::Sub, value, constant).ok()? });
+        }
+        let mut known = vec![None; ranges.len()];
+        for (unknown, (low, size)) in ranges.iter().enumerate() {
+            if *size == 1 {
+                known[unknown] = Some(graph.int(i64::try_from(*low).ok()?));
+            }
+        }
+        Some(Reader { graph, forms, digits: count, ranges, known, rows, combined: None })
+    }
+
+    /// Learns something new, if it can.
+    fn go_on(&mut self) -> Option<bool> {
+        // What is known of a floor's numerator tells the floor.
+        for (at, floor) in self.forms.floors.iter().enumerate() {
+            let unknown = self.digits + at;
+            let terms = terms(&floor.numerator, self.digits);
+            if self.known[unknown].is_none() && terms.iter().all(|(term, _)| self.known[*term].is_some()) {
+                let mut value = self.graph.int(floor.numerator.constant());
+                for (term, by) in terms {
+                    value = self.plus(value, by, self.known[term]?)?;
+                }
+                self.known[unknown] = Some(self.divided(value, floor.divisor.into())?);
+                return Some(true);
+            }
+        }
+        self.subtract_known()?;
+        for at in 0..self.rows.len() {
+            let row = self.rows[at].clone();
+            if self.taken_apart(&row)? {
+                return Some(true);
+            }
+        }
+        let unknown = self.known.iter().filter(|known| known.is_none()).count();
+        if self.combined.is_some_and(|before| before <= unknown) {
+            return Some(false);
+        }
+        self.combined = Some(unknown);
+        self.combine()?;
+        Some(true)
+    }
+
+    /// Moves what is known to the values of the rows.
+    fn subtract_known(&mut self) -> Option<()> {
+        for at in 0..self.rows.len() {
+            let mut row = std::mem::replace(&mut self.rows[at], Row { terms: Vec::new(), value: self.graph.int(0) });
+            let mut left = Vec::with_capacity(row.terms.len());
+            for (unknown, by) in row.terms {
+                match self.known[unknown] {
+                    Some(value) => row.value = self.plus(row.value, -by, value)?,
+                    None => left.push((unknown, by)),
+                }
+            }
+            row.terms = left;
+            self.rows[at] = row;
+        }
+        self.rows.retain(|row| !row.terms.is_empty());
+        Some(())
+    }
+
+    /// Reads the unknowns of a row from its value, if that has them all.
+    fn taken_apart(&mut self, row: &Row) -> Option<bool> {
+        let Some(all) = self.parts(&row.terms) else { return Some(false) };
+        if is_superincreasing(&all) {
+            self.read(row.value, &all, None)?;
+            return Some(true);
+        }
+        // Floors that are not known are of any value: the rest is read modulo what they are multiples of.
+        let (floors, digits): (Vec<_>, Vec<_>) = row.terms.iter().copied().partition(|term| term.0 >= self.digits);
+        let modulus = floors.iter().fold(0, |modulus, (_, by)| gcd(*by, modulus));
+        if modulus < 2 || digits.is_empty() {
+            return Some(false);
+        }
+        let Some(parts) = self.parts(&digits) else { return Some(false) };
+        if is_superincreasing(&parts) && parts.iter().map(Part::reach).sum::<i128>() < modulus {
+            self.read(row.value, &parts, Some(modulus))?;
+            return Some(true);
+        }
+        if let [part] = &parts[..]
+            && part.size <= modulus
+        {
+            let (common, inverse, _) = extended_gcd(part.weight.rem_euclid(modulus), modulus);
+            if common == 1 {
+                // weight * t = value - base (mod modulus), for one t in 0..modulus.
+                let base = self.number(-part.base())?;
+                let value = self.graph.binary(Binary::Add, row.value, base).ok()?;
+                let rest = self.remainder(value, modulus)?;
+                let zero = self.graph.int(0);
+                let product = self.plus(zero, inverse.rem_euclid(modulus), rest)?;
+                let digit = self.remainder(product, modulus)?;
+                self.learn(part, digit)?;
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// The terms of a sum, lightest first; `None` where sums of them are past anything that a result can be.
+    fn parts(&self, terms: &[(usize, i128)]) -> Option<Vec<Part>> {
+        const MOST: i128 = 1 << 100;
+        let part = |&(unknown, by): &(usize, i128)| {
+            let (low, size) = self.ranges[unknown];
+            Part { unknown, weight: by.abs(), is_turned: by < 0, low, size }
+        };
+        let mut parts: Vec<Part> = terms.iter().map(part).collect();
+        parts.sort_by_key(|part| part.weight);
+        let reach = parts.iter().try_fold(0i128, |sum, part| {
+            sum.checked_add(part.weight.checked_mul(part.low.checked_abs()?.checked_add(part.size)?)?)
+        });
+        reach.is_some_and(|reach| reach < MOST).then_some(parts)
+    }
+
+    /// Reads the parts of a value from the heaviest down.
+    fn read(&mut self, value: Expr, parts: &[Part], modulus: Option<i128>) -> Option<()> {
+        let base: i128 = parts.iter().map(Part::base).sum();
+        let base = self.number(-base)?;
+        let mut rest = self.graph.binary(Binary::Add, value, base).ok()?;
+        if let Some(modulus) = modulus {
+            rest = self.remainder(rest, modulus)?;
+        }
+        for part in parts.iter().rev() {
+            let digit = self.divided(rest, part.weight)?;
+            rest = self.remainder(rest, part.weight)?;
+            self.learn(part, digit)?;
+        }
+        Some(())
+    }
+
+    /// Notes an unknown that is `t` above its least value, or below its greatest one.
+    fn learn(&mut self, part: &Part, digit: Expr) -> Option<()> {
+        let end = self.number(if part.is_turned { part.low + part.size - 1 } else { part.low })?;
+        let op = if part.is_turned { Binary::Sub } else { Binary::Add };
+        self.known[part.unknown] = Some(self.graph.binary(op, end, digit).ok()?);
+        Some(())
+    }
+
+    /// Adds combinations of the rows in which unknowns are eliminated (Gauss and Jordan, without fractions).
+    fn combine(&mut self) -> Option<()> {
+        let mut rows = self.rows.clone();
+        let mut used = vec![false; rows.len()];
+        while let Some(at) = (0..rows.len()).find(|&at| !used[at] && !rows[at].terms.is_empty()) {
+            used[at] = true;
+            let pivot = rows[at].clone();
+            // The lightest term: products stay small.
+            let &(unknown, weight) = pivot.terms.iter().min_by_key(|term| term.1.abs())?;
+            for other in (0..rows.len()).filter(|other| *other != at) {
+                let Some(by) = rows[other].terms.iter().find(|term| term.0 == unknown).map(|term| term.1) else {
+                    continue;
+                };
+                let common = gcd(weight, by);
+                let (ours, theirs) = (-by / common, weight / common);
+                let mut terms: Vec<(usize, i128)> = Vec::new();
+                for (row, factor) in [(&rows[other], theirs), (&pivot, ours)] {
+                    for &(unknown, by) in &row.terms {
+                        let more = by.checked_mul(factor)?;
+                        match terms.iter_mut().find(|term| term.0 == unknown) {
+                            Some(term) => term.1 = term.1.checked_add(more)?,
+                            None => terms.push((unknown, more)),
+                        }
+                    }
+                }
+                terms.retain(|term| term.1 != 0);
+                let zero = self.graph.int(0);
+                let value = self.plus(zero, theirs, rows[other].value)?;
+                let value = self.plus(value, ours, pivot.value)?;
+                rows[other] = Row { terms, value };
+            }
+        }
+        self.rows.extend(rows.into_iter().filter(|row| !row.terms.is_empty()));
+        Some(())
+    }
+
+    /// Decides on values where several are possible: of a sum as much as possible of the heaviest term, where the others can
+    /// make up for what it leaves; or the least value of a digit.
+    fn choose(&mut self) -> Option<bool> {
+        for at in 0..self.rows.len() {
+            let Some(parts) = self.parts(&self.rows[at].terms) else { continue };
+            // The lighter parts, together, leave no gap below the heaviest one.
+            let mut reach = 0;
+            let has_gap = parts.iter().any(|part| {
+                let gap = part.weight > reach + 1;
+                reach += part.reach();
+                gap
+            });
+            if has_gap || self.rows[at].terms.iter().any(|term| term.0 >= self.digits) {
+                continue;
+            }
+            let base: i128 = parts.iter().map(Part::base).sum();
+            let base = self.number(-base)?;
+            let mut rest = self.graph.binary(Binary::Add, self.rows[at].value, base).ok()?;
+            for part in parts.iter().rev() {
+                let (quotient, most) = (self.divided(rest, part.weight)?, self.number(part.size - 1)?);
+                let digit = self.graph.binary(Binary::Min, quotient, most).ok()?;
+                rest = self.plus(rest, -part.weight, digit)?;
+                self.learn(part, digit)?;
+            }
+            return Some(true);
+        }
+        // A digit that no row has may be anything.
+        let is_in_rows = |unknown: usize| self.rows.iter().any(|row| row.terms.iter().any(|term| term.0 == unknown));
+        let open = |&unknown: &usize| self.known[unknown].is_none();
+        let free = (0..self.digits).filter(open).find(|&unknown| !is_in_rows(unknown));
+        let Some(unknown) = free.or_else(|| (0..self.digits).find(open)) else { return Some(false) };
+        self.known[unknown] = Some(self.number(self.ranges[unknown].0)?);
+        Some(true)
+    }
+
+    /// `value + by * more`.
+    fn plus(&mut self, value: Expr, by: i128, more: Expr) -> Option<Expr> {
+        let by = self.number(by)?;
+        let product = self.graph.binary(Binary::Mul, more, by).ok()?;
+        self.graph.binary(Binary::Add, value, product).ok()
+    }
+
+    fn divided(&mut self, value: Expr, divisor: i128) -> Option<Expr> {
+        let divisor = self.number(divisor)?;
+        self.graph.binary(Binary::Div, value, divisor).ok()
+    }
+
+    fn remainder(&mut self, value: Expr, divisor: i128) -> Option<Expr> {
+        let divisor = self.number(divisor)?;
+        self.graph.binary(Binary::Mod, value, divisor).ok()
+    }
+
+    fn number(&mut self, value: i128) -> Option<Expr> {
+        Some(self.graph.int(i64::try_from(value).ok()?))
+    }
+}
+
+impl Part {
+    /// The most that it adds to the least sum.
+    fn reach(&self) -> i128 {
+        self.weight * (self.size - 1)
+    }
+
+    /// What it is at `t = 0`.
+    fn base(&self) -> i128 {
+        if self.is_turned { -self.weight * (self.low + self.size - 1) } else { self.weight * self.low }
+    }
+}
+
+/// Whether each weight is larger than all that the lighter parts reach.
+fn is_superincreasing(parts: &[Part]) -> bool {
+    let mut reach = 0;
+    !parts.is_empty()
+        && parts.iter().all(|part| {
+            let is_larger = part.weight > reach;
+            reach += part.reach();
+            is_larger
+        })
+}
+
+/// The terms of a form, with floors after so many digits.
+fn terms(form: &Linear, digits: usize) -> Vec<(usize, i128)> {
+    let unknown = |term: &Term| match term {
+        Term::Variable(place) => *place,
+        Term::Floor(at) => digits + at,
+    };
+    form.terms().iter().map(|(term, by)| (unknown(term), i128::from(*by))).collect()
+}
