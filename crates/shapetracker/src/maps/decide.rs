@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use indexpr::{Binary, Expr, Floor, Linear, Term};
+use indexpr::{Binary, Expr, Floor, Graph, Linear, Term};
 
 use super::digits::{Digits, Forms};
 use super::{IndexMap, Unproved, elements};
@@ -197,11 +197,31 @@ impl IndexMap {
             decided => return decided,
         };
         let is_sought = |_: usize, value: i64| ranges.iter().any(|range| range.0 <= value.into() && i128::from(value) <= range.1);
-        if self.is_walkable() {
-            return Ok(self.found_walked(&[expr], is_sought, true)?);
+        // Only the loops that occur are walked, or the beginnings of them.
+        let (mut map, places) = self.of_loops_in(expr)?;
+        let is_complete = map.is_walkable();
+        if !is_complete {
+            map = map.corner()?;
         }
-        let corner = IndexMap { graph: self.graph.clone(), results: vec![expr] }.corner()?;
-        corner.found_walked(&corner.results, is_sought, true)?.map(Some).ok_or(unproved)
+        let Some(found) = map.found_walked(&map.results, is_sought, true)? else {
+            return if is_complete { Ok(None) } else { Err(unproved) };
+        };
+        let mut index: Vec<i64> = self.loops().iter().map(|variable| variable.range.start).collect();
+        for (place, value) in places.into_iter().zip(found) {
+            index[place] = value;
+        }
+        Ok(Some(index))
+    }
+
+    /// An expression as a map from the loops that occur in it, and their places among all loops.
+    fn of_loops_in(&self, expr: Expr) -> Result<(IndexMap, Vec<usize>), Error> {
+        let (mut graph, mut places) = (Graph::new(), Vec::new());
+        let results = graph.import(&self.graph, &[expr], |graph, place| {
+            places.push(place);
+            let variable = &self.loops()[place];
+            graph.variable(&variable.name, variable.range.clone())
+        })?;
+        Ok((IndexMap { graph, results }, places))
     }
 
     fn one_within_by_equations(
@@ -290,12 +310,19 @@ impl IndexMap {
     }
 }
 
-/// Elements of a box that is not empty: first its corners, then others that are spread over it.
+/// Elements of a box that is not empty: first its corners and their neighbours, then others that are spread over it.
 fn candidates(target: &[Range<i64>], many: bool) -> impl Iterator<Item = Vec<i64>> {
     let corners = 1u64 << target.len().min(6);
-    let corner = move |number: u64| {
+    let corner = move |number: u64| -> Vec<i64> {
         let end = |(at, range): (usize, &Range<i64>)| if number >> at.min(5) & 1 == 1 { range.end - 1 } else { range.start };
         target.iter().enumerate().map(end).collect()
+    };
+    // One to four steps from the first and the last corner, along one axis.
+    let beside = move |number: usize| -> Option<Vec<i64>> {
+        let (axis, step, is_last) = (number / 8, (number / 2 % 4) as i64 + 1, number.is_multiple_of(2));
+        let mut element: Vec<i64> = corner(if is_last { corners - 1 } else { 0 });
+        element[axis] = element[axis].checked_add(if is_last { -step } else { step })?;
+        target[axis].contains(&element[axis]).then_some(element)
     };
     // The fractional parts of multiples of the golden ratio are spread evenly (Weyl); each axis has a multiple of its own.
     let spread = move |number: u64| {
@@ -307,7 +334,7 @@ fn candidates(target: &[Range<i64>], many: bool) -> impl Iterator<Item = Vec<i64
         target.iter().enumerate().map(part).collect()
     };
     let count = if many { 192 } else { 64 };
-    (0..corners).rev().map(corner).chain((0..count).map(spread))
+    (0..corners).rev().map(corner).chain((0..8 * target.len()).filter_map(beside)).chain((0..count).map(spread))
 }
 
 impl From<OutOfWork> for Unproved {
@@ -442,8 +469,8 @@ impl<'a> Question<'a> {
             {
                 continue;
             }
-            let rest = system.variable(0, i128::from(each.size) - 1);
-            system.equation(value.into_iter().chain([(rest, 1)]).collect::<Vec<_>>(), i128::from(each.size) - 1);
+            let place = system.variable(0, i128::from(each.size) - 1);
+            system.equation(value.into_iter().chain([(place, -1)]).collect::<Vec<_>>(), each.first.into());
         }
         Ok(copy)
     }

@@ -21,10 +21,14 @@ pub(super) struct Digits {
 }
 
 /// A loop variable: `begin + sum weight * digit`, from the highest digit down.
+///
+/// The digits may have more choices than the loop has values: the sum lies in `first..first + size`.
 #[derive(Clone)]
 pub(super) struct Loop {
+    /// At most the first value of the loop: a multiple of the divisors, so that floors of the variable are digits.
     pub(super) begin: i64,
-    /// How many values it has. The digits may have more choices: then the sum of their multiples must be less than this.
+    pub(super) first: i64,
+    /// How many values it has.
     pub(super) size: i64,
     pub(super) digits: Vec<Digit>,
 }
@@ -41,7 +45,7 @@ pub(super) struct Digit {
 impl Loop {
     /// Whether every choice of the digits is a value of the loop.
     pub(super) fn is_full(&self) -> bool {
-        self.digits.iter().try_fold(1i64, |all, digit| all.checked_mul(digit.size)) == Some(self.size)
+        self.first == 0 && self.digits.iter().try_fold(1i64, |all, digit| all.checked_mul(digit.size)) == Some(self.size)
     }
 }
 
@@ -91,7 +95,7 @@ impl Digits {
         for (place, variable) in map.loops().iter().enumerate() {
             let begin = variable.range.start;
             let size = variable.range.end - begin;
-            digits.loops.push(Loop { begin, size, digits: vec![Digit { place, weight: 1, size }] });
+            digits.loops.push(Loop { begin, first: 0, size, digits: vec![Digit { place, weight: 1, size }] });
         }
         digits.with_expressions(map, exprs)
     }
@@ -151,7 +155,7 @@ impl Digits {
         let mut new = self.clone();
         for each in &mut new.loops {
             let mut digits = Vec::new();
-            for (at, digit) in each.digits.iter().enumerate() {
+            for (at, digit) in each.digits.clone().iter().enumerate() {
                 let mut wanted = std::mem::take(&mut periods[digit.place]);
                 wanted.sort_unstable();
                 // Each a multiple of the one before; a digit that others follow above must be split evenly.
@@ -166,10 +170,17 @@ impl Digits {
                         changed = true;
                     }
                 }
+                let mut size = digit.size;
+                if let (1, &[.., period]) = (each.digits.len(), &chain[..])
+                    && let (shift, first) = (each.begin.rem_euclid(period), each.first)
+                    && let (Some(begin), Some(more)) = (each.begin.checked_sub(shift), size.checked_add(shift))
+                {
+                    (each.begin, each.first, size) = (begin, first + shift, more);
+                }
                 for (level, &weight) in chain.iter().enumerate().rev() {
                     let size = match chain.get(level + 1) {
                         Some(above) => above / weight,
-                        None => (digit.size - 1) / weight + 1,
+                        None => (size - 1) / weight + 1,
                     };
                     digits.push(Digit { place: 0, weight: digit.weight * weight, size });
                 }

@@ -10,10 +10,10 @@
 
 use std::ops::Range;
 
-use indexpr::{Binary, Expr, Graph, Linear, Term};
+use indexpr::{Binary, Expr, Graph, Linear, Term, Variable};
 use shapetracker_base::int::{extended_gcd, gcd};
 
-use super::digits::{Digits, Forms};
+use super::digits::{Digits, Forms, Loop};
 use super::{IndexMap, NotInverted, elements};
 use crate::error::Error;
 
@@ -70,16 +70,16 @@ impl IndexMap {
 
     /// The map that leads back, if one was found that provably does.
     pub(super) fn left_inverse(&self) -> Result<Option<IndexMap>, Error> {
-        let Some(back) = self.read_back(&self.image_box(), false) else { return Ok(None) };
+        let Some((back, _)) = self.read_back(&self.image_box(), false) else { return Ok(None) };
         let Ok(round) = back.substituted(self) else { return Ok(None) };
         Ok(if leads_back(&round) { Some(back) } else { None })
     }
 
     /// Whether expressions are found that lead from each element of a box to an index that leads to it.
     pub(super) fn has_right_inverse(&self, target: &[Range<i64>]) -> Result<bool, Error> {
-        let Some(back) = self.read_back(target, true) else { return Ok(false) };
+        let Some((back, is_inside)) = self.read_back(target, true) else { return Ok(false) };
         let ranges: Vec<_> = self.loops().iter().map(|variable| variable.range.clone()).collect();
-        if !matches!(back.outside(&ranges), Ok(None)) {
+        if !is_inside && !matches!(back.outside(&ranges), Ok(None)) {
             return Ok(false);
         }
         let Ok(round) = self.substituted(&back) else { return Ok(false) };
@@ -87,15 +87,27 @@ impl IndexMap {
     }
 
     /// The indices of the elements of a box, as far as they can be read back: of some index that leads to each where any will
-    /// do, and else of the one.
-    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<IndexMap> {
-        let (digits, forms) = Digits::of(self, &self.results).ok()?;
-        let forms = forms.ok()?;
+    /// do, and else of the one; and whether they are known to be in the box of the loops.
+    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<(IndexMap, bool)> {
+        let mut results = self.results.clone();
+        let mut entries: Vec<usize> = (0..results.len()).collect();
+        let (digits, forms) = loop {
+            match Digits::of(self, &results).ok()? {
+                (digits, Ok(forms)) => break (digits, forms),
+                // The other results may have all that is needed.
+                (_, Err(at)) if !any => {
+                    results.remove(at);
+                    entries.remove(at);
+                }
+                _ => return None,
+            }
+        };
         let mut graph = Graph::new();
         let mut values = Vec::with_capacity(target.len());
         for (at, range) in target.iter().enumerate() {
             values.push(graph.variable(&format!("y{at}"), range.clone()).ok()?);
         }
+        let values = entries.into_iter().map(|at| values[at]).collect();
         let mut reader = Reader::new(graph, &forms, &digits, values)?;
         while !reader.known[..reader.digits].iter().all(Option::is_some) {
             if reader.go_on()? {
@@ -116,7 +128,15 @@ impl IndexMap {
             }
             results.push(value);
         }
-        Some(IndexMap::new(graph, results).ok()?.simplify())
+        // A digit depends on fewer entries than the index does.
+        let places = known[..digits.graph.variables().len()].iter().copied().collect::<Option<Vec<_>>>()?;
+        let is_digit = |(expr, digit): (Expr, &Variable)| {
+            IndexMap::new(graph.clone(), [expr]).is_ok_and(|map| map.simplify().outside(&[digit.range.clone()]) == Ok(None))
+        };
+        let is_inside = any
+            && digits.loops.iter().all(Loop::is_full)
+            && places.into_iter().zip(digits.graph.variables()).all(is_digit);
+        Some((IndexMap::new(graph, results).ok()?.simplify(), is_inside))
     }
 }
 
@@ -213,6 +233,9 @@ impl<'a> Reader<'a> {
                 return Some(true);
             }
         }
+        if self.floor_solved(false)? {
+            return Some(true);
+        }
         self.subtract_known()?;
         for at in 0..self.rows.len() {
             let row = self.rows[at].clone();
@@ -227,6 +250,35 @@ impl<'a> Reader<'a> {
         self.combined = Some(unknown);
         self.combine()?;
         Some(true)
+    }
+
+    /// Reads a digit from a floor that is known, where it is the only unknown of what is divided: the least value that makes
+    /// the floor what it is. There is no other one if the divisor is at most its weight, and else this is one of several.
+    fn floor_solved(&mut self, any: bool) -> Option<bool> {
+        for (at, floor) in self.forms.floors.iter().enumerate() {
+            let Some(quotient) = self.known[self.digits + at] else { continue };
+            let terms = terms(&floor.numerator, self.digits);
+            let mut open = terms.iter().filter(|term| self.known[term.0].is_none());
+            let (Some(&(unknown, weight)), None) = (open.next(), open.next()) else { continue };
+            if !any && weight.abs() < floor.divisor.into() {
+                continue;
+            }
+            // divisor * quotient <= weight * t + rest.
+            let mut rest = self.graph.int(floor.numerator.constant());
+            for (term, by) in terms.into_iter().filter(|term| term.0 != unknown) {
+                rest = self.plus(rest, by, self.known[term]?)?;
+            }
+            let short = self.plus(rest, -i128::from(floor.divisor), quotient)?;
+            self.known[unknown] = Some(if weight > 0 {
+                // Rounded up: what is missing, divided.
+                let (zero, down) = (self.graph.int(0), self.divided(short, weight)?);
+                self.plus(zero, -1, down)?
+            } else {
+                self.divided(short, -weight)?
+            });
+            return Some(true);
+        }
+        Some(false)
     }
 
     /// Moves what is known to the values of the rows.
@@ -254,29 +306,33 @@ impl<'a> Reader<'a> {
             self.read(row.value, &all, None)?;
             return Some(true);
         }
-        // Floors that are not known are of any value: the rest is read modulo what they are multiples of.
-        let (floors, digits): (Vec<_>, Vec<_>) = row.terms.iter().copied().partition(|term| term.0 >= self.digits);
-        let modulus = floors.iter().fold(0, |modulus, (_, by)| gcd(*by, modulus));
-        if modulus < 2 || digits.is_empty() {
-            return Some(false);
+        // The lightest terms are read modulo what all others are multiples of, and floors that are not known are among those.
+        for count in (1..all.len()).rev() {
+            let (low, high) = all.split_at(count);
+            let modulus = high.iter().fold(0, |modulus, part| gcd(part.weight, modulus));
+            if is_superincreasing(low) && low.iter().map(Part::reach).sum::<i128>() < modulus {
+                self.read(row.value, low, Some(modulus))?;
+                return Some(true);
+            }
         }
-        let Some(parts) = self.parts(&digits) else { return Some(false) };
-        if is_superincreasing(&parts) && parts.iter().map(Part::reach).sum::<i128>() < modulus {
-            self.read(row.value, &parts, Some(modulus))?;
-            return Some(true);
-        }
-        if let [part] = &parts[..]
-            && part.size <= modulus
-        {
+        // A term by itself likewise, whatever its weight: weight * t is the value less all that is a multiple of the modulus.
+        for at in 0..all.len() {
+            let part = &all[at];
+            let others = all.iter().filter(|other| other.unknown != part.unknown);
+            let modulus = others.fold(0, |modulus, part| gcd(part.weight, modulus));
+            if modulus < 2 {
+                continue;
+            }
             let (common, inverse, _) = extended_gcd(part.weight.rem_euclid(modulus), modulus);
-            if common == 1 {
-                // weight * t = value - base (mod modulus), for one t in 0..modulus.
+            let values = modulus / common;
+            if part.size <= values {
                 let base = self.number(-part.base())?;
                 let value = self.graph.binary(Binary::Add, row.value, base).ok()?;
                 let rest = self.remainder(value, modulus)?;
+                let rest = self.divided(rest, common)?;
                 let zero = self.graph.int(0);
-                let product = self.plus(zero, inverse.rem_euclid(modulus), rest)?;
-                let digit = self.remainder(product, modulus)?;
+                let product = self.plus(zero, inverse.rem_euclid(values), rest)?;
+                let digit = self.remainder(product, values)?;
                 self.learn(part, digit)?;
                 return Some(true);
             }
@@ -362,6 +418,9 @@ impl<'a> Reader<'a> {
     /// Decides on values where several are possible: of a sum as much as possible of the heaviest term, where the others can
     /// make up for what it leaves; or the least value of a digit.
     fn choose(&mut self) -> Option<bool> {
+        if self.floor_solved(true)? {
+            return Some(true);
+        }
         for at in 0..self.rows.len() {
             let Some(parts) = self.parts(&self.rows[at].terms) else { continue };
             // The lighter parts, together, leave no gap below the heaviest one.
@@ -377,9 +436,13 @@ impl<'a> Reader<'a> {
             let base: i128 = parts.iter().map(Part::base).sum();
             let base = self.number(-base)?;
             let mut rest = self.graph.binary(Binary::Add, self.rows[at].value, base).ok()?;
-            for part in parts.iter().rev() {
-                let (quotient, most) = (self.divided(rest, part.weight)?, self.number(part.size - 1)?);
-                let digit = self.graph.binary(Binary::Min, quotient, most).ok()?;
+            for (at, part) in parts.iter().enumerate().rev() {
+                let mut digit = self.divided(rest, part.weight)?;
+                // What the lightest one has is all that is left.
+                if at > 0 {
+                    let most = self.number(part.size - 1)?;
+                    digit = self.graph.binary(Binary::Min, digit, most).ok()?;
+                }
                 rest = self.plus(rest, -part.weight, digit)?;
                 self.learn(part, digit)?;
             }

@@ -41,6 +41,7 @@ pub(crate) mod cases {
     pub(crate) const INDEX_PAIRS: u32 = 60_000;
     pub(crate) const INDEX_CHAINS: u32 = 10_000;
     pub(crate) const INDEX_STACKS: u32 = 15_000;
+    pub(crate) const MAPS: u32 = 20_000;
 }
 
 /// Draws cases and holds each to the property; panics with the simplest failing case that shrinking finds.
