@@ -51,7 +51,7 @@ impl IndexMap {
                     }
                     let Some((_, range)) = ranges.iter().find(|(known, _)| *known == name) else {
                         let message = format!("the loop `{name}` has no range: it needs one such as `{name}=0..8`");
-                        return Err(ParseError::new(message, text, span.clone()).of_unknown_name());
+                        return Err(ParseError::new(message, text, span.clone()));
                     };
                     graph.variable(name, range.clone()).map_err(|err| refused(span, &err))?;
                 }
@@ -79,6 +79,24 @@ impl IndexMap {
             results.push(result);
         }
         IndexMap::new(graph, results).map_err(|err| ParseError::new(err.reason(), text, whole))
+    }
+
+    /// The names of the loops that a text gives, for whoever has ranges for more names than those; `None` where it has no list
+    /// of loops.
+    ///
+    /// ```
+    /// use shapetracker::IndexMap;
+    /// assert_eq!(IndexMap::loop_names("lambda i, j: (j, i)")?, Some(vec!["i", "j"]));
+    /// assert_eq!(IndexMap::loop_names("(j, i)")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is no map, as far as that is seen without reading its expressions.
+    pub fn loop_names(text: &str) -> Result<Option<Vec<&str>>, ParseError> {
+        check_length(text)?;
+        let loops = Parts::of(text)?.loops;
+        Ok(loops.map(|loops| loops.into_iter().map(|span| &text[span]).collect()))
     }
 
     /// The text of Python: `lambda i, j: (i // 4, j)`. It is what `transform_layout` of TVM takes, too, as far as
@@ -290,6 +308,25 @@ fn results(tokens: &Tokens<'_>) -> Result<Vec<Range<usize>>, ParseError> {
         && whole.token == Token::End
     {
         return Ok(results);
+    }
+    let mut rest = tokens.clone();
+    while let Token::Open(_) = rest.token {
+        let (open, mut depth) = (rest.span.clone(), 0u32);
+        loop {
+            match rest.token {
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth -= 1,
+                Token::End => {
+                    let message = format!("`{}` is never closed", &rest.text[open.clone()]);
+                    return Err(rest.error_at(open, message).and_unfinished());
+                }
+                _ => {}
+            }
+            rest.advance();
+            if depth == 0 {
+                break;
+            }
+        }
     }
     let mut rest = tokens.clone();
     let results = separated(&mut rest, Token::End)?;
