@@ -54,11 +54,11 @@ pub(crate) struct Args {
 /// How a map is written.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Notation {
-    /// `lambda i: (i // 4,)`
+    // `lambda i: (i // 4,)`
     Python,
-    /// `T.index_map(lambda i: (i // 4,))`
+    // `T.index_map(lambda i: (i // 4,))`
     Tvm,
-    /// `affine_map<(i) -> (i floordiv 4)>`
+    // `affine_map<(i) -> (i floordiv 4)>`
     Mlir,
 }
 
