@@ -179,7 +179,10 @@ impl Report {
 fn answer(map: &IndexMap, other: Option<&IndexMap>, target: &[Range<i64>], args: &Args) -> Result<Answer, Failure> {
     let mut report = Report { lines: Vec::new(), undecided: Vec::new(), positive: true };
     let loops = |map: &IndexMap| {
-        let each = map.loops().iter().map(|each| json!({ "name": each.name, "begin": each.range.start, "end": each.range.end }));
+        let each = map
+            .loops()
+            .iter()
+            .map(|each| json!({ "name": each.name, "begin": each.range.start, "end": each.range.end }));
         each.collect::<Vec<_>>()
     };
     let python = map.text()?;
@@ -251,8 +254,7 @@ fn answer(map: &IndexMap, other: Option<&IndexMap>, target: &[Range<i64>], args:
             let text = inverse.map.text()?;
             let note = if inverse.is_everywhere { "" } else { ", on the images" };
             report.lines.push(("inverse", format!("{text}{note}")));
-            json["inverse"] =
-                json!({ "map": text, "loops": loops(&inverse.map), "everywhere": inverse.is_everywhere });
+            json["inverse"] = json!({ "map": text, "loops": loops(&inverse.map), "everywhere": inverse.is_everywhere });
         }
         Err(NotInverted::NoForm) => report.lines.push(("inverse", "no expressions were found".into())),
         Err(NotInverted::Unproved(Unproved::Error(err))) => return Err(err.into()),

@@ -125,7 +125,8 @@ impl IndexMap {
         self.check_count("outside", "range", target.len())?;
         let mut unproved = None;
         for (at, range) in target.iter().enumerate() {
-            let (below, above) = ((i128::from(i64::MIN), i128::from(range.start) - 1), (range.end.into(), i64::MAX.into()));
+            let (below, above) =
+                ((i128::from(i64::MIN), i128::from(range.start) - 1), (range.end.into(), i64::MAX.into()));
             match self.one_within(self.results[at], at, &[below, above]) {
                 Ok(None) => {}
                 Err(err) => unproved = Some(err),
@@ -196,7 +197,8 @@ impl IndexMap {
             Err(unproved) => unproved,
             decided => return decided,
         };
-        let is_sought = |_: usize, value: i64| ranges.iter().any(|range| range.0 <= value.into() && i128::from(value) <= range.1);
+        let is_sought =
+            |_: usize, value: i64| ranges.iter().any(|range| range.0 <= value.into() && i128::from(value) <= range.1);
         // Only the loops that occur are walked, or the beginnings of them.
         let (mut map, places) = self.of_loops_in(expr)?;
         let is_complete = map.is_walkable();
@@ -287,20 +289,82 @@ impl IndexMap {
                 Err(_) => is_bijective = self.left_inverse()?.is_some(),
             }
         }
-        if is_bijective || (indices >= wanted && self.has_right_inverse(target)?) {
+        if is_bijective {
             return Ok(None);
         }
-        // No proof was found. Elements that are likely not reached are tried: corners, and some between them.
         let (digits, forms) = Digits::of(self, &self.results)?;
         let forms = forms.map_err(|result| Unproved::NotQuasiAffine { result })?;
         let question = Question::new(&digits, &forms);
-        for element in candidates(target, indices < wanted) {
+        // Results that have every value between two, whatever the others have, say nothing of the others.
+        let intervals = question.intervals();
+        let mut rest = Vec::new();
+        for (at, interval) in intervals.iter().enumerate() {
+            let Some((low, high)) = *interval else {
+                rest.push(at);
+                continue;
+            };
+            let (first, last) = (target[at].start, target[at].end - 1);
+            if i128::from(first) < low || i128::from(last) > high {
+                let mut element: Vec<i64> = target.iter().map(|range| range.start).collect();
+                element[at] = if i128::from(first) < low { first } else { last };
+                return Ok(Some(element));
+            }
+        }
+        if rest.len() < target.len() {
+            let part =
+                IndexMap { graph: self.graph.clone(), results: rest.iter().map(|&at| self.results[at]).collect() };
+            let bounds: Vec<_> = rest.iter().map(|&at| target[at].clone()).collect();
+            if rest.is_empty() {
+                return Ok(None);
+            }
+            let mut element: Vec<i64> = target.iter().map(|range| range.start).collect();
+            return Ok(part.missed(&bounds)?.map(|missed| {
+                rest.into_iter().zip(missed).for_each(|(at, entry)| element[at] = entry);
+                element
+            }));
+        }
+        if indices >= wanted && self.has_right_inverse(target)? {
+            return Ok(None);
+        }
+        // No proof was found. Elements that are likely not reached are tried: corners, and some between them.
+        for element in self.gaps(&question, target)?.into_iter().chain(candidates(target, indices < wanted)) {
             let values: Vec<_> = element.iter().map(|&value| (value.into(), value.into())).collect();
             if let Ok(None) = question.values_within(&values, &mut Work::for_a_question()) {
                 return Ok(Some(element));
             }
         }
         Err(Unproved::WorkLimit)
+    }
+
+    /// Elements of a box beside the image of the first index: in one entry, just above what its lightest terms reach together.
+    fn gaps(&self, question: &Question<'_>, target: &[Range<i64>]) -> Result<Vec<Vec<i64>>, Error> {
+        let first: Vec<i64> = self.loops().iter().map(|variable| variable.range.start).collect();
+        let image = self.evaluate(&first)?;
+        let mut found = Vec::new();
+        for (at, form) in question.forms.values.iter().enumerate() {
+            let mut terms: Vec<(i128, i128)> = form
+                .terms()
+                .iter()
+                .filter_map(|(term, by)| match term {
+                    Term::Variable(place) => Some((i128::from(*by), question.sizes[*place] - 1)),
+                    Term::Floor(_) => None,
+                })
+                .collect();
+            terms.sort_by_key(|(weight, _)| weight.abs());
+            let (mut low, mut high) = (i128::from(form.constant()), i128::from(form.constant()));
+            for (weight, most) in terms {
+                let reach = weight * most;
+                (low, high) = (low + reach.min(0), high + reach.max(0));
+                for value in [high + 1, low - 1] {
+                    let mut element = image.clone();
+                    element[at] = i64::try_from(value).unwrap_or(i64::MAX);
+                    if element.iter().zip(target).all(|(entry, range)| range.contains(entry)) {
+                        found.push(element);
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Refuses lists that have not one entry for each result.
@@ -314,7 +378,8 @@ impl IndexMap {
 fn candidates(target: &[Range<i64>], many: bool) -> impl Iterator<Item = Vec<i64>> {
     let corners = 1u64 << target.len().min(6);
     let corner = move |number: u64| -> Vec<i64> {
-        let end = |(at, range): (usize, &Range<i64>)| if number >> at.min(5) & 1 == 1 { range.end - 1 } else { range.start };
+        let end =
+            |(at, range): (usize, &Range<i64>)| if number >> at.min(5) & 1 == 1 { range.end - 1 } else { range.start };
         target.iter().enumerate().map(end).collect()
     };
     // One to four steps from the first and the last corner, along one axis.
@@ -372,6 +437,35 @@ impl<'a> Question<'a> {
             each.digits.iter().for_each(|digit| is_bound[digit.place] = true);
         }
         Question { digits, forms, sizes, is_bound }
+    }
+
+    /// The least and the greatest value of each form that has all values between them, whatever the other forms have: of digits
+    /// that no other form has, each of a weight at most 1 above what the lighter ones reach, so that there is no gap.
+    fn intervals(&self) -> Vec<Option<(i128, i128)>> {
+        let mut uses = vec![0u32; self.sizes.len()];
+        self.forms.values.iter().flat_map(Linear::variables).for_each(|place| uses[place] += 1);
+        let interval = |form: &Linear| {
+            let mut terms = Vec::with_capacity(form.terms().len());
+            for (term, by) in form.terms() {
+                match term {
+                    Term::Variable(place) if uses[*place] == 1 && !self.is_bound[*place] => {
+                        terms.push((i128::from(*by), self.sizes[*place] - 1));
+                    }
+                    _ => return None,
+                }
+            }
+            terms.sort_by_key(|(weight, _)| weight.abs());
+            let (mut low, mut high) = (i128::from(form.constant()), i128::from(form.constant()));
+            for (weight, most) in terms {
+                if weight.abs() > high - low + 1 {
+                    return None;
+                }
+                let reach = weight * most;
+                (low, high) = (low + reach.min(0), high + reach.max(0));
+            }
+            Some((low, high))
+        };
+        self.forms.values.iter().map(interval).collect()
     }
 
     /// Values of the digits for which each form is in its range (both ends included).
@@ -548,7 +642,8 @@ fn eliminated(mut system: System) -> Result<System, OutOfWork> {
             }
             let target = pivot.target.checked_mul(factor).and_then(|more| row.target.checked_add(more));
             terms.retain(|(_, weight)| *weight != 0);
-            (system.rows[other].terms, system.rows[other].target) = (terms.into_iter().collect(), target.ok_or(OutOfWork)?);
+            (system.rows[other].terms, system.rows[other].target) =
+                (terms.into_iter().collect(), target.ok_or(OutOfWork)?);
         }
     }
 }

@@ -45,7 +45,8 @@ pub(super) struct Digit {
 impl Loop {
     /// Whether every choice of the digits is a value of the loop.
     pub(super) fn is_full(&self) -> bool {
-        self.first == 0 && self.digits.iter().try_fold(1i64, |all, digit| all.checked_mul(digit.size)) == Some(self.size)
+        self.first == 0
+            && self.digits.iter().try_fold(1i64, |all, digit| all.checked_mul(digit.size)) == Some(self.size)
     }
 }
 

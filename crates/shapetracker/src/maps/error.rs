@@ -69,7 +69,9 @@ pub enum NotInverted {
         image: Vec<i64>,
     },
     /// No two indices have the same image, but no expressions are known that lead back.
-    #[error("no two indices have the same image, but no expressions were found that lead back from an image to its index")]
+    #[error(
+        "no two indices have the same image, but no expressions were found that lead back from an image to its index"
+    )]
     NoForm,
     /// It is not known whether two indices have the same image.
     #[error(transparent)]

@@ -70,25 +70,41 @@ impl IndexMap {
 
     /// The map that leads back, if one was found that provably does.
     pub(super) fn left_inverse(&self) -> Result<Option<IndexMap>, Error> {
-        let Some((back, _)) = self.read_back(&self.image_box(), false) else { return Ok(None) };
+        let Some(Back { map: back, .. }) = self.read_back(&self.image_box(), false) else { return Ok(None) };
         let Ok(round) = back.substituted(self) else { return Ok(None) };
         Ok(if leads_back(&round) { Some(back) } else { None })
     }
 
     /// Whether expressions are found that lead from each element of a box to an index that leads to it.
     pub(super) fn has_right_inverse(&self, target: &[Range<i64>]) -> Result<bool, Error> {
-        let Some((back, is_inside)) = self.read_back(target, true) else { return Ok(false) };
+        const MOST_PARTS: usize = 32;
+        let (mut pending, mut parts) = (vec![target.to_vec()], 1);
+        while let Some(mut target) = pending.pop() {
+            let Some(back) = self.read_back(&target, true) else { return Ok(false) };
+            if self.is_right_inverse(&back)? {
+                continue;
+            }
+            let Some((at, middle)) = back.split.filter(|_| parts < MOST_PARTS) else { return Ok(false) };
+            parts += 1;
+            let mut upper = target.clone();
+            (target[at].end, upper[at].start) = (middle, middle);
+            pending.extend([target, upper]);
+        }
+        Ok(true)
+    }
+
+    fn is_right_inverse(&self, back: &Back) -> Result<bool, Error> {
         let ranges: Vec<_> = self.loops().iter().map(|variable| variable.range.clone()).collect();
-        if !is_inside && !matches!(back.outside(&ranges), Ok(None)) {
+        if !back.is_inside && !matches!(back.map.outside(&ranges), Ok(None)) {
             return Ok(false);
         }
-        let Ok(round) = self.substituted(&back) else { return Ok(false) };
+        let Ok(round) = self.substituted(&back.map) else { return Ok(false) };
         Ok(leads_back(&round))
     }
 
     /// The indices of the elements of a box, as far as they can be read back: of some index that leads to each where any will
-    /// do, and else of the one; and whether they are known to be in the box of the loops.
-    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<(IndexMap, bool)> {
+    /// do, and else of the one.
+    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<Back> {
         let mut results = self.results.clone();
         let mut entries: Vec<usize> = (0..results.len()).collect();
         let (digits, forms) = loop {
@@ -117,7 +133,7 @@ impl IndexMap {
                 return None;
             }
         }
-        let Reader { mut graph, known, .. } = reader;
+        let Reader { mut graph, known, split, .. } = reader;
         let mut results = Vec::with_capacity(digits.loops.len());
         for each in &digits.loops {
             let mut value = graph.int(each.begin);
@@ -131,13 +147,23 @@ impl IndexMap {
         // A digit depends on fewer entries than the index does.
         let places = known[..digits.graph.variables().len()].iter().copied().collect::<Option<Vec<_>>>()?;
         let is_digit = |(expr, digit): (Expr, &Variable)| {
-            IndexMap::new(graph.clone(), [expr]).is_ok_and(|map| map.simplify().outside(&[digit.range.clone()]) == Ok(None))
+            IndexMap::new(graph.clone(), [expr])
+                .is_ok_and(|map| map.simplify().outside(&[digit.range.clone()]) == Ok(None))
         };
         let is_inside = any
             && digits.loops.iter().all(Loop::is_full)
             && places.into_iter().zip(digits.graph.variables()).all(is_digit);
-        Some((IndexMap::new(graph, results).ok()?.simplify(), is_inside))
+        Some(Back { map: IndexMap::new(graph, results).ok()?.simplify(), is_inside, split })
     }
+}
+
+/// What was read back from the elements of a box.
+struct Back {
+    map: IndexMap,
+    /// Whether the indices are known to be in the box of the loops.
+    is_inside: bool,
+    /// An entry, and a value of it below which and from which on the box has simpler expressions.
+    split: Option<(usize, i64)>,
 }
 
 /// Whether a map of a box to itself leaves every index as it is.
@@ -171,6 +197,8 @@ struct Reader<'a> {
     rows: Vec<Row>,
     /// How many unknowns there were when the rows were combined.
     combined: Option<usize>,
+    /// Where an entry is best split, as [`Back::split`].
+    split: Option<(usize, i64)>,
 }
 
 /// An unknown of a sum with the weight without its sign: `low + t` or `low + size - 1 - t`, for `t` in `0..size`.
@@ -215,7 +243,7 @@ impl<'a> Reader<'a> {
                 known[unknown] = Some(graph.int(i64::try_from(*low).ok()?));
             }
         }
-        Some(Reader { graph, forms, digits: count, ranges, known, rows, combined: None })
+        Some(Reader { graph, forms, digits: count, ranges, known, rows, combined: None, split: None })
     }
 
     /// Learns something new, if it can.
@@ -439,7 +467,8 @@ impl<'a> Reader<'a> {
             for (at, part) in parts.iter().enumerate().rev() {
                 let mut digit = self.divided(rest, part.weight)?;
                 // What the lightest one has is all that is left.
-                if at > 0 {
+                if at > 0 && self.graph.range(digit).1 >= part.size as i64 {
+                    self.split = self.split.or(self.reached(rest, part.reach()));
                     let most = self.number(part.size - 1)?;
                     digit = self.graph.binary(Binary::Min, digit, most).ok()?;
                 }
@@ -455,6 +484,16 @@ impl<'a> Reader<'a> {
         let Some(unknown) = free.or_else(|| (0..self.digits).find(open)) else { return Some(false) };
         self.known[unknown] = Some(self.number(self.ranges[unknown].0)?);
         Some(true)
+    }
+
+    /// The entry that a value is, up to a number, and from where on it is at least so much: between the ends of its range.
+    fn reached(&mut self, value: Expr, least: i128) -> Option<(usize, i64)> {
+        let forms = Forms::of(&mut self.graph, &[value]).ok()?;
+        let form = &forms.values[0];
+        let &[(Term::Variable(entry), 1)] = form.terms() else { return None };
+        let at = i64::try_from(least - i128::from(form.constant())).ok()?;
+        let range = &self.graph.variables()[entry].range;
+        (range.start < at && at < range.end).then_some((entry, at))
     }
 
     /// `value + by * more`.

@@ -39,7 +39,8 @@ impl IndexMap {
     pub fn parse(text: &str, ranges: &[(&str, Range<i64>)]) -> Result<IndexMap, ParseError> {
         check_length(text)?;
         let parts = Parts::of(text)?;
-        let whole = text.len() - text.trim_start().len()..text.trim_end().len().max(text.len() - text.trim_start().len());
+        let whole =
+            text.len() - text.trim_start().len()..text.trim_end().len().max(text.len() - text.trim_start().len());
         let mut graph = Graph::new();
         let refused = |span: &Range<usize>, err: &indexpr::Error| ParseError::new(err.reason(), text, span.clone());
         match &parts.loops {
@@ -135,12 +136,16 @@ impl IndexMap {
     /// A sentence about a minimum, a maximum or a choice, which Python's words do not make of TVM's expressions, or about a text
     /// that would be too long.
     pub fn to_tvm(&self) -> Result<String, String> {
-        let is_word = |node: Node| !matches!(node, Node::Int(_) | Node::Variable(_) | Node::Binary(..))
-            || matches!(node, Node::Binary(Binary::Min | Binary::Max, ..));
+        let is_word = |node: Node| {
+            !matches!(node, Node::Int(_) | Node::Variable(_) | Node::Binary(..))
+                || matches!(node, Node::Binary(Binary::Min | Binary::Max, ..))
+        };
         if self.graph.parts(&self.results).iter().any(|part| is_word(self.graph.node(*part))) {
-            return Err("a minimum, a maximum or a choice has no text that is both Python's and TVM's: write it with `T.min`, \
+            return Err(
+                "a minimum, a maximum or a choice has no text that is both Python's and TVM's: write it with `T.min`, \
                         `T.max` or `T.if_then_else`"
-                .into());
+                    .into(),
+            );
         }
         self.text().map(|text| format!("T.index_map({text})")).map_err(|err| err.to_string())
     }

@@ -245,8 +245,7 @@ fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
                 range.end = (range.end + change).max(range.start);
             }
             let outside = decided("map: an image outside of a box", || map.outside(&target))?;
-            let is_inside =
-                |image: &Vec<i64>| image.iter().zip(&target).all(|(entry, range)| range.contains(entry));
+            let is_inside = |image: &Vec<i64>| image.iter().zip(&target).all(|(entry, range)| range.contains(entry));
             expect(outside.is_none() == images.iter().all(is_inside), || format!("outside {target:?}: {outside:?}"))?;
             let is_witness = |index: &Vec<i64>| plain.contains(index) && !is_inside(&plain.image(index));
             expect(outside.as_ref().is_none_or(is_witness), || format!("{outside:?} is not outside of {target:?}"))?;
@@ -255,9 +254,8 @@ fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
             let reached = distinct.iter().filter(|image| is_inside(image)).count() as i128;
             let missed = decided("map: an element that is not reached", || map.missed(&target))?;
             expect(missed.is_none() == (reached == size), || format!("missed {target:?}: {missed:?}"))?;
-            let is_witness = |element: &Vec<i64>| {
-                element.len() == target.len() && is_inside(element) && !distinct.contains(element)
-            };
+            let is_witness =
+                |element: &Vec<i64>| element.len() == target.len() && is_inside(element) && !distinct.contains(element);
             expect(missed.as_ref().is_none_or(is_witness), || format!("{missed:?} is reached, or not in {target:?}"))?;
             count(2 + usize::from(missed.is_none()));
 
@@ -288,7 +286,6 @@ fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
                 }
                 Err(NotInverted::NoForm) => {
                     expect(distinct.len() == images.len(), || "there is a collision".into())?;
-                    if std::env::var("SHOW").is_ok() { eprintln!("{plain:?}"); }
                     count(5);
                 }
                 Err(err) => return Err(err.to_string()),
@@ -297,7 +294,9 @@ fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
         },
     );
     let [meet, apart, missed, onto, inverted, without] = counts.map(Cell::into_inner);
-    eprintln!("{meet} not one-to-one, {apart} one-to-one; {missed} not onto, {onto} onto; {inverted} inverted, {without} not");
+    eprintln!(
+        "{meet} not one-to-one, {apart} one-to-one; {missed} not onto, {onto} onto; {inverted} inverted, {without} not"
+    );
     let some = held(cases::MAPS) / 10;
     assert!([meet, apart, missed, onto, inverted].iter().all(|&count| count > some));
     assert!(without <= inverted / 20 + 5, "{without} of {inverted}");
@@ -316,7 +315,11 @@ fn equality_and_composition_are_those_of_the_walk() {
             if let Some(result) = other.results.last_mut() {
                 let by = tape.within(2, 7);
                 *result = match tape.below(4) {
-                    0 => Formula::of("+", Formula::by("*", Formula::by("//", result.clone(), by), by), Formula::by("%", result.clone(), by)),
+                    0 => Formula::of(
+                        "+",
+                        Formula::by("*", Formula::by("//", result.clone(), by), by),
+                        Formula::by("%", result.clone(), by),
+                    ),
                     1 => Formula::by("//", Formula::by("*", result.clone(), by), by),
                     2 => Formula::by("+", result.clone(), tape.below(2)),
                     _ => Formula::by("%", result.clone(), tape.within(2, 60)),
@@ -368,4 +371,223 @@ fn equality_and_composition_are_those_of_the_walk() {
     let counts = counts.map(Cell::into_inner);
     eprintln!("{counts:?}: different, equal; composed, leading out");
     assert!(counts.iter().all(|&count| count > held(cases::MAPS) / 60), "{counts:?}");
+}
+
+/// A map of up to 2^60 indices whose answers are known by how it is made: the loops and the results are the same digits, dealt
+/// in two ways.
+#[derive(Clone)]
+struct Dealt {
+    plain: Plain,
+    target: Vec<Range<i64>>,
+    one_to_one: bool,
+    onto: bool,
+}
+
+impl fmt::Debug for Dealt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} onto {:?}", self.plain, self.target)
+    }
+}
+
+fn large(tape: &mut Tape) -> Dealt {
+    let sizes: Vec<i64> =
+        (0..tape.within(2, 8)).map(|_| tape.pick(&[2, 4, 8, 3, 5, 16, 64, 7, 100, 1 << 10])).collect();
+    // Each digit as a digit of a loop, from the lowest up.
+    let mut loops = vec![1i64; tape.within(1, 4) as usize];
+    let mut digits = Vec::new();
+    for &size in &sizes {
+        let at = tape.below(loops.len() as i64) as usize;
+        if loops[at] > (1 << 30) / size {
+            continue;
+        }
+        let digit = Formula::by("%", Formula::by("//", Formula::Loop(at), loops[at]), size);
+        loops[at] *= size;
+        digits.push((digit, size));
+    }
+    // A loop that is larger than the digits that are taken of it has several indices of one image.
+    let (mut one_to_one, mut onto) = (true, true);
+    if tape.chance(10) {
+        let at = tape.below(loops.len() as i64) as usize;
+        loops[at] *= 2;
+        one_to_one = false;
+    }
+    let mut results: Vec<(Formula, i64)> = vec![(Formula::Number(0), 1); tape.within(1, 4) as usize];
+    let change = if tape.chance(60) { i64::MAX } else { tape.below(digits.len().max(1) as i64) };
+    for number in 0..digits.len() {
+        let (digit, size) = digits.swap_remove(tape.below(digits.len() as i64) as usize);
+        let open: Vec<usize> = (0..results.len()).filter(|&at| results[at].1 < 1 << 40).collect();
+        if open.is_empty() {
+            one_to_one = false;
+            continue;
+        }
+        let at = open[tape.below(open.len() as i64) as usize];
+        let (result, reach) = results[at].clone();
+        let mut stride = reach;
+        if number as i64 == change {
+            match tape.below(3) {
+                // Left out.
+                0 => {
+                    one_to_one = false;
+                    continue;
+                }
+                // A gap below it.
+                1 => {
+                    stride += tape.within(1, 5);
+                    onto = false;
+                }
+                // It overlaps with what is below it.
+                _ if reach > 1 => {
+                    stride -= 1;
+                    one_to_one = false;
+                }
+                _ => {}
+            }
+        }
+        results[at] = (Formula::of("+", result, Formula::by("*", digit, stride)), reach - 1 + stride * (size - 1) + 1);
+    }
+    let target = results.iter().map(|(_, reach)| 0..*reach).collect();
+    let results = results.into_iter().map(|(result, _)| result).collect();
+    let loops = loops.into_iter().map(|size| 0..size).collect();
+    Dealt { plain: Plain { loops, results }, target, one_to_one, onto }
+}
+
+/// How many of the answers about large maps are undecided, and that all others are right.
+#[test]
+fn large_maps_have_the_answers_that_they_were_made_for() {
+    let counts = [const { Cell::new(0u32) }; 4];
+    let count = |at: usize| counts[at].set(counts[at].get() + 1);
+    check(cases::LARGE_MAPS, large, |case| {
+        let Dealt { plain, target, one_to_one, onto } = case;
+        let map = plain.map();
+        count(0);
+        match timed("large map: two indices with one image", || map.collision()) {
+            Ok(None) => expect(*one_to_one, || "it is not one-to-one".into())?,
+            Ok(Some([a, b])) => {
+                let same = a != b && plain.contains(&a) && plain.contains(&b) && plain.image(&a) == plain.image(&b);
+                expect(same && !one_to_one, || format!("{a:?} and {b:?} are no collision"))?;
+            }
+            Err(_) => count(1),
+        }
+        let outside = map.outside(target).map_err(|err| err.to_string())?;
+        expect(outside.is_none(), || format!("{outside:?} is not outside"))?;
+        match timed("large map: an element that is not reached", || map.missed(target)) {
+            Ok(None) => expect(*onto, || "it is not onto".into())?,
+            // Such an element is a no by what `preimage` says of it, which is decided in another way than the yes.
+            Ok(Some(element)) => {
+                let inside = element.iter().zip(target).all(|(entry, range)| range.contains(entry));
+                expect(inside && !onto, || format!("{element:?} is reached"))?;
+            }
+            Err(_) => count(2),
+        }
+        match timed("large map: the inverse", || map.inverse()) {
+            Ok(inverse) => {
+                expect(*one_to_one && inverse.is_everywhere == *onto, || "there is no inverse".into())?;
+                for number in 0..20 {
+                    let at = |range: &Range<i64>| (number * 7_919_111_317 + number * number * 104_729) % range.end;
+                    let index: Vec<i64> = plain.loops.iter().map(at).collect();
+                    let back = inverse.map.evaluate(&plain.image(&index));
+                    expect(back.as_ref() == Ok(&index), || format!("{} is no inverse at {index:?}", inverse.map))?;
+                }
+            }
+            Err(NotInverted::Collision { .. }) => expect(!one_to_one, || "there is an inverse".into())?,
+            Err(_) => count(3),
+        }
+        Ok(())
+    });
+    let [cases, collision, missed, inverse] = counts.map(Cell::into_inner);
+    eprintln!(
+        "{cases} cases; undecided: {collision} one-to-one, {missed} onto; {inverse} without an inverse that was found"
+    );
+    assert!(collision * 100 <= cases && missed * 20 <= cases && inverse * 20 <= cases);
+}
+
+/// Maps that compilers write, and others, of sizes that nobody can walk.
+#[test]
+fn maps_of_compilers_have_their_known_answers() {
+    let n = 1i64 << 30;
+    for (text, sizes, one_to_one, onto, inverse) in [
+        ("(i, j) -> (i // 4, j, i % 4)", vec![n, n], true, true, "(y0 * 4 + y2, y1)"),
+        ("(i, j) -> (i // 4, j, i % 4)", vec![n - 3, n], true, false, "(y0 * 4 + y2, y1)"),
+        (
+            "(i, j) -> ((i*10 + j) // 15, (i*10 + j) % 15)",
+            vec![6 * n, 10],
+            true,
+            true,
+            "((y0 * 15 + y1) // 10, (y0 * 5 + y1) % 10)",
+        ),
+        ("(i, j) -> (i, (i + j) % 64)", vec![n, 64], true, true, "(y0, (y1 - y0) % 64)"),
+        ("(i, j) -> (i, (i + j) % 64)", vec![n, 65], false, true, ""),
+        (
+            "(i, j, k) -> (i + j, j + k, k + i)",
+            vec![n, n, n],
+            true,
+            false,
+            "((y0 - y1 + y2) // 2, y0 + y1 - (y0 + y1 + y2) // 2, (y0 + y1 + y2) // 2 - y0)",
+        ),
+        ("(i, j) -> (2*i + 3*j, i + j)", vec![n, n], true, false, "(y1 * 3 - y0, y0 - y1 * 2)"),
+        ("(i) -> (i % 7, i % 9, i % 11)", vec![693], true, true, ""),
+        ("(i) -> (i % 7, i % 9, i % 11)", vec![694], false, true, ""),
+        ("(i) -> (i % 1009, i % 1013)", vec![1009 * 1013], true, true, ""),
+        ("(i) -> (i // 6, i % 4)", vec![6 * n], false, true, ""),
+        ("(i, j) -> (3*i + 5*j)", vec![5, n], true, false, ""),
+        ("(i, j) -> (3*i + 5*j)", vec![6, n], false, false, ""),
+        ("(i) -> (-i // 4, (-i) % 4)", vec![n], true, false, "(y0 * -4 - y1,)"),
+        (
+            "(i, j) -> (i // 16, j // 16, i % 8 * 4 + j % 8 // 2, i % 16 // 8 * 4 + j % 16 // 8 * 2 + j % 2)",
+            vec![n, n],
+            true,
+            true,
+            "",
+        ),
+        (
+            "(i, j) -> (i // 16, j // 16, i % 8 * 4 + j % 8 // 2, i % 16 // 8 * 2 + j % 16 // 8 * 2 + j % 2)",
+            vec![n, n],
+            false,
+            true,
+            "",
+        ),
+    ] {
+        let ranges: Vec<_> = NAMES.into_iter().zip(sizes.iter().map(|&size| 0..size)).take(sizes.len()).collect();
+        let names = text.split(" ->").next().unwrap().matches(char::is_alphabetic).count();
+        let map = IndexMap::parse(text, &ranges[..names]).unwrap();
+        assert_eq!(map.collision().map(|found| found.is_none()), Ok(one_to_one), "{text} {sizes:?}");
+        assert_eq!(map.missed(&map.image_box()).map(|found| found.is_none()), Ok(onto), "{text} {sizes:?}");
+        let found = map.inverse();
+        if !inverse.is_empty() {
+            let found = found.unwrap().map.to_string();
+            assert_eq!(found.split_once(": ").unwrap().1, inverse, "{text} {sizes:?}");
+        }
+    }
+}
+
+/// Whatever the numbers are, there is an answer or a sentence.
+#[test]
+fn nothing_panics_on_large_numbers() {
+    const NUMBERS: [i64; 12] =
+        [1, 2, 3, 7, 64, 1000, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 62) - 1, i64::MAX, i64::MIN];
+    let mut rng = shapetracker_testing::Rng(0x5a3);
+    let (mut asked, mut answered) = (0, 0);
+    for _ in 0..shapetracker_testing::drawn(3_000) {
+        let mut number = || {
+            let number = NUMBERS[rng.index(NUMBERS.len())];
+            if rng.one_in(4) { number.wrapping_neg() } else { number }
+        };
+        let ranges: Vec<(&str, Range<i64>)> = NAMES[..2]
+            .iter()
+            .map(|name| {
+                let (a, b) = (number(), number());
+                (*name, a.min(b)..a.max(b))
+            })
+            .collect();
+        let [a, b, c, d, e] = [(); 5].map(|()| number());
+        let text = format!("((i * {a} + j * {b}) // {c}, (i + {d}) % {e}, j // {b} - i)");
+        let Ok(map) = IndexMap::parse(&text, &ranges) else { continue };
+        asked += 1;
+        let target = [0..d, e.min(0)..e, a..b];
+        answered += u32::from(map.collision().is_ok());
+        let _ = (map.missed(&target), map.outside(&target), map.missed(&map.image_box()), map.preimage(&[a, b, c]));
+        let _ =
+            (map.inverse().map(|inverse| inverse.map.after(&map).map(|round| round.difference(&map))), map.to_mlir());
+    }
+    assert!(answered > asked / 2 && asked > shapetracker_testing::drawn(3_000) / 30, "{answered} of {asked}");
 }

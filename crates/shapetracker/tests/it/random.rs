@@ -27,7 +27,7 @@ pub(crate) mod cases {
     pub(crate) const COMPOSITIONS: u32 = 5_000;
     pub(crate) const COPIES: u32 = 6_000;
     pub(crate) const VIEW_OPERATIONS: u32 = 20_000;
-    pub(crate) const SAME_MAPS: u32 = 20_000;
+    pub(crate) const SAME_MAPS: u32 = 12_000;
     pub(crate) const SCALED: u32 = 60_000;
     pub(crate) const LARGE: u32 = 20_000;
     pub(crate) const HOSTILE: u32 = 150_000;
@@ -41,7 +41,8 @@ pub(crate) mod cases {
     pub(crate) const INDEX_PAIRS: u32 = 60_000;
     pub(crate) const INDEX_CHAINS: u32 = 10_000;
     pub(crate) const INDEX_STACKS: u32 = 15_000;
-    pub(crate) const MAPS: u32 = 20_000;
+    pub(crate) const MAPS: u32 = 12_000;
+    pub(crate) const LARGE_MAPS: u32 = 2_000;
 }
 
 /// Draws cases and holds each to the property; panics with the simplest failing case that shrinking finds.
