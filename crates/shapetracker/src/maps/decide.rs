@@ -61,7 +61,7 @@ impl IndexMap {
         let forms = forms.map_err(|result| Unproved::NotQuasiAffine { result })?;
         let question = Question::new(&digits, &forms);
         let count = question.sizes.len();
-        let mut work = Work::new();
+        let mut work = question.work();
         let mut is_open = false;
         for first in 0..count {
             if question.sizes[first] == 1 {
@@ -105,7 +105,7 @@ impl IndexMap {
         let forms = forms.map_err(|result| Unproved::NotQuasiAffine { result })?;
         let question = Question::new(&digits, &forms);
         let wanted = element.iter().map(|&value| (value.into(), value.into()));
-        let found = question.values_within(&wanted.collect::<Vec<_>>(), &mut Work::new())?;
+        let found = question.values_within(&wanted.collect::<Vec<_>>(), &mut question.work())?;
         Ok(found.map(|values| digits.index(&values)))
     }
 
@@ -235,7 +235,7 @@ impl IndexMap {
         let (digits, forms) = Digits::of(self, &[expr])?;
         let forms = forms.map_err(|_| Unproved::NotQuasiAffine { result: at })?;
         let question = Question::new(&digits, &forms);
-        let mut work = Work::new();
+        let mut work = question.work();
         for range in ranges {
             if let Some(values) = question.values_within(&[*range], &mut work)? {
                 return Ok(Some(digits.index(&values)));
@@ -437,6 +437,12 @@ impl<'a> Question<'a> {
             each.digits.iter().for_each(|digit| is_bound[digit.place] = true);
         }
         Question { digits, forms, sizes, is_bound }
+    }
+
+    /// A limit of some tenths of a second: a unit of work goes through all equations.
+    fn work(&self) -> Work {
+        let floors = self.forms.floors.iter().map(|floor| &floor.numerator);
+        Work::for_stack(floors.chain(&self.forms.values).map(|form| form.terms().len()).sum())
     }
 
     /// The least and the greatest value of each form that has all values between them, whatever the other forms have: of digits

@@ -4,7 +4,7 @@
 use indexpr::{Binary, Expr, Floor, Graph, Linear, Term};
 use shapetracker_base::int::gcd;
 
-use super::IndexMap;
+use super::{IndexMap, xor};
 use crate::error::Error;
 
 /// The most digits that the loops are split into: more would cost more than the floors that they save.
@@ -103,6 +103,9 @@ impl Digits {
 
     /// The loops of a map split wherever a floor of some expressions divides them, and the expressions over the digits.
     pub(super) fn of(map: &IndexMap, exprs: &[Expr]) -> Result<(Digits, Result<Forms, usize>), Error> {
+        let sums = xor::as_sums(&map.graph, exprs);
+        let sums = sums.map(|(graph, exprs)| (IndexMap { graph, results: Vec::new() }, exprs));
+        let (map, exprs) = sums.as_ref().map_or((map, exprs), |(map, exprs)| (map, exprs));
         let mut digits = Digits::whole(map, exprs)?;
         let mut forms = Forms::of(&mut digits.graph, &digits.exprs);
         // Floors of sums of floors become visible when what is inside of them is split.

@@ -14,7 +14,7 @@ use indexpr::{Binary, Expr, Graph, Linear, Term, Variable};
 use shapetracker_base::int::{extended_gcd, gcd};
 
 use super::digits::{Digits, Forms, Loop};
-use super::{IndexMap, NotInverted, elements};
+use super::{IndexMap, NotInverted, elements, xor};
 use crate::error::Error;
 
 /// What leads back from the images of a map.
@@ -70,17 +70,31 @@ impl IndexMap {
 
     /// The map that leads back, if one was found that provably does.
     pub(super) fn left_inverse(&self) -> Result<Option<IndexMap>, Error> {
-        let Some(Back { map: back, .. }) = self.read_back(&self.image_box(), false) else { return Ok(None) };
-        let Ok(round) = back.substituted(self) else { return Ok(None) };
-        Ok(if leads_back(&round) { Some(back) } else { None })
+        let target = self.image_box();
+        for open in self.readable() {
+            let Some(Back { map: back, .. }) = self.read_back(&open, &target, false) else { continue };
+            if back.substituted(self).is_ok_and(|round| leads_back(&round)) {
+                return Ok(Some(back));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether expressions are found that lead from each element of a box to an index that leads to it.
     pub(super) fn has_right_inverse(&self, target: &[Range<i64>]) -> Result<bool, Error> {
+        for open in self.readable() {
+            if self.has_right_inverse_by(&open, target)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has_right_inverse_by(&self, open: &IndexMap, target: &[Range<i64>]) -> Result<bool, Error> {
         const MOST_PARTS: usize = 32;
         let (mut pending, mut parts) = (vec![target.to_vec()], 1);
         while let Some(mut target) = pending.pop() {
-            let Some(back) = self.read_back(&target, true) else { return Ok(false) };
+            let Some(back) = self.read_back(open, &target, true) else { return Ok(false) };
             if self.is_right_inverse(&back)? {
                 continue;
             }
@@ -102,30 +116,39 @@ impl IndexMap {
         Ok(leads_back(&round))
     }
 
+    /// The maps from which indices are read back: with exclusive or as an unknown, which leads to the shorter expressions, and as
+    /// sums of bits.
+    fn readable(&self) -> impl Iterator<Item = IndexMap> {
+        [false, true].into_iter().filter_map(|is_split| xor::as_loops(self, is_split)).chain([self.clone()])
+    }
+
     /// The indices of the elements of a box, as far as they can be read back: of some index that leads to each where any will
-    /// do, and else of the one.
-    fn read_back(&self, target: &[Range<i64>], any: bool) -> Option<Back> {
-        let mut results = self.results.clone();
+    /// do, and else of the one. Of the other map it has the loops and results first.
+    fn read_back(&self, open: &IndexMap, target: &[Range<i64>], any: bool) -> Option<Back> {
+        let mut results = open.results.clone();
         let mut entries: Vec<usize> = (0..results.len()).collect();
         let (digits, forms) = loop {
-            match Digits::of(self, &results).ok()? {
+            match Digits::of(open, &results).ok()? {
                 (digits, Ok(forms)) => break (digits, forms),
                 // The other results may have all that is needed.
-                (_, Err(at)) if !any => {
+                (_, Err(at)) if !any && entries[at] < self.results.len() => {
                     results.remove(at);
                     entries.remove(at);
                 }
                 _ => return None,
             }
         };
+        let loops = &digits.loops[..self.loops().len()];
+        let own: usize = loops.iter().map(|each| each.digits.len()).sum();
         let mut graph = Graph::new();
         let mut values = Vec::with_capacity(target.len());
         for (at, range) in target.iter().enumerate() {
             values.push(graph.variable(&format!("y{at}"), range.clone()).ok()?);
         }
-        let values = entries.into_iter().map(|at| values[at]).collect();
+        let values = entries.into_iter().filter_map(|at| values.get(at).copied()).collect();
         let mut reader = Reader::new(graph, &forms, &digits, values)?;
-        while !reader.known[..reader.digits].iter().all(Option::is_some) {
+        reader.xors = digits.loops[loops.len()..].to_vec();
+        while !reader.known[..own].iter().all(Option::is_some) {
             if reader.go_on()? {
                 continue;
             }
@@ -134,8 +157,8 @@ impl IndexMap {
             }
         }
         let Reader { mut graph, known, split, .. } = reader;
-        let mut results = Vec::with_capacity(digits.loops.len());
-        for each in &digits.loops {
+        let mut results = Vec::with_capacity(loops.len());
+        for each in loops {
             let mut value = graph.int(each.begin);
             for digit in &each.digits {
                 let weight = graph.int(digit.weight);
@@ -145,14 +168,13 @@ impl IndexMap {
             results.push(value);
         }
         // A digit depends on fewer entries than the index does.
-        let places = known[..digits.graph.variables().len()].iter().copied().collect::<Option<Vec<_>>>()?;
+        let places = known[..own].iter().copied().collect::<Option<Vec<_>>>()?;
         let is_digit = |(expr, digit): (Expr, &Variable)| {
             IndexMap::new(graph.clone(), [expr])
-                .is_ok_and(|map| map.simplify().outside(&[digit.range.clone()]) == Ok(None))
+                .is_ok_and(|map| map.simplify().outside(std::slice::from_ref(&digit.range)) == Ok(None))
         };
-        let is_inside = any
-            && digits.loops.iter().all(Loop::is_full)
-            && places.into_iter().zip(digits.graph.variables()).all(is_digit);
+        let is_inside =
+            any && loops.iter().all(Loop::is_full) && places.into_iter().zip(digits.graph.variables()).all(is_digit);
         Some(Back { map: IndexMap::new(graph, results).ok()?.simplify(), is_inside, split })
     }
 }
@@ -168,7 +190,10 @@ struct Back {
 
 /// Whether a map of a box to itself leaves every index as it is.
 fn leads_back(round: &IndexMap) -> bool {
-    let round = round.simplify();
+    let mut round = round.simplify();
+    if let Some(cancelled) = xor::cancelled(&round) {
+        round = cancelled.simplify();
+    }
     if (0..round.results.len()).all(|at| round.result_is_variable(at, at)) {
         return true;
     }
@@ -199,6 +224,9 @@ struct Reader<'a> {
     combined: Option<usize>,
     /// Where an entry is best split, as [`Back::split`].
     split: Option<(usize, i64)>,
+    /// Unknowns that are an exclusive or, each of two forms: the last ones, two by two, and those of the first unknown first.
+    /// One that is used has no digits any more.
+    xors: Vec<Loop>,
 }
 
 /// An unknown of a sum with the weight without its sign: `low + t` or `low + size - 1 - t`, for `t` in `0..size`.
@@ -243,7 +271,7 @@ impl<'a> Reader<'a> {
                 known[unknown] = Some(graph.int(i64::try_from(*low).ok()?));
             }
         }
-        Some(Reader { graph, forms, digits: count, ranges, known, rows, combined: None, split: None })
+        Some(Reader { graph, forms, digits: count, ranges, known, rows, combined: None, split: None, xors: Vec::new() })
     }
 
     /// Learns something new, if it can.
@@ -251,17 +279,13 @@ impl<'a> Reader<'a> {
         // What is known of a floor's numerator tells the floor.
         for (at, floor) in self.forms.floors.iter().enumerate() {
             let unknown = self.digits + at;
-            let terms = terms(&floor.numerator, self.digits);
-            if self.known[unknown].is_none() && terms.iter().all(|(term, _)| self.known[*term].is_some()) {
-                let mut value = self.graph.int(floor.numerator.constant());
-                for (term, by) in terms {
-                    value = self.plus(value, by, self.known[term]?)?;
-                }
+            if self.known[unknown].is_none() && self.is_known(&floor.numerator) {
+                let value = self.value(&floor.numerator)?;
                 self.known[unknown] = Some(self.divided(value, floor.divisor.into())?);
                 return Some(true);
             }
         }
-        if self.floor_solved(false)? {
+        if self.floor_solved(false)? || self.xor_solved()? {
             return Some(true);
         }
         self.subtract_known()?;
@@ -307,6 +331,61 @@ impl<'a> Reader<'a> {
             return Some(true);
         }
         Some(false)
+    }
+
+    /// Reads one of `a`, `b` and `a ^ b` from the two others.
+    fn xor_solved(&mut self) -> Option<bool> {
+        let first = self.forms.values.len().checked_sub(2 * self.xors.len())?;
+        for at in 0..self.xors.len() {
+            let each = self.xors[at].clone();
+            let Some(digits) = each.digits.iter().map(|digit| self.known[digit.place]).collect::<Option<Vec<_>>>()
+            else {
+                let [a, b] = [0, 1].map(|side| &self.forms.values[first + 2 * at + side]);
+                if self.is_known(a) && self.is_known(b) {
+                    let (a, b) = (self.value(a)?, self.value(b)?);
+                    let value = self.graph.binary(Binary::Xor, a, b).ok()?;
+                    for digit in each.digits {
+                        let quotient = self.divided(value, digit.weight.into())?;
+                        self.known[digit.place] = Some(self.remainder(quotient, digit.size.into())?);
+                    }
+                    return Some(true);
+                }
+                continue;
+            };
+            for side in (0..2).filter(|_| !digits.is_empty()) {
+                let (known, open) =
+                    (&self.forms.values[first + 2 * at + side], &self.forms.values[first + 2 * at + 1 - side]);
+                if !self.is_known(known) || self.is_known(open) {
+                    continue;
+                }
+                let mut value = self.graph.int(0);
+                for (digit, known) in each.digits.iter().zip(&digits) {
+                    value = self.plus(value, digit.weight.into(), *known)?;
+                }
+                let known = self.value(known)?;
+                let value = self.graph.binary(Binary::Xor, value, known).ok()?;
+                let constant = self.graph.int(open.constant());
+                let value = self.graph.binary(Binary::Sub, value, constant).ok()?;
+                self.rows.push(Row { terms: terms(open, self.digits), value });
+                self.xors[at].digits.clear();
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// Whether all unknowns of a form are known.
+    fn is_known(&self, form: &Linear) -> bool {
+        terms(form, self.digits).iter().all(|(term, _)| self.known[*term].is_some())
+    }
+
+    /// The value of a form that is known.
+    fn value(&mut self, form: &Linear) -> Option<Expr> {
+        let mut value = self.graph.int(form.constant());
+        for (term, by) in terms(form, self.digits) {
+            value = self.plus(value, by, self.known[term]?)?;
+        }
+        Some(value)
     }
 
     /// Moves what is known to the values of the rows.

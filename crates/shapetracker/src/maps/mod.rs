@@ -9,6 +9,7 @@
 //! - `text.rs` reads and writes the text of TVM, MLIR and Python.
 //! - `digits.rs` splits the variables into digits, of which the results are mostly affine sums.
 //! - `decide.rs` makes a question a system of bounded linear equations, and `walk.rs` tries every index of a small box.
+//! - `xor.rs` writes exclusive or as sums of bits, so that swizzles are among what the equations decide.
 //! - `invert.rs` reads the digits back from the results.
 
 mod decide;
@@ -17,6 +18,7 @@ mod error;
 mod invert;
 mod text;
 mod walk;
+mod xor;
 
 #[cfg(test)]
 mod tests;

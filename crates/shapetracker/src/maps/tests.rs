@@ -22,11 +22,12 @@ fn random(rng: &mut Rng) -> IndexMap {
     for _ in 0..rng.index(9) {
         let (a, b) = (rng.pick(&texts).clone(), rng.pick(&texts).clone());
         let by = *rng.pick(&[1, 2, 2, 3, 4, 4, 5, 6, 7, 8, 10, 12]);
-        texts.push(match rng.below(9) {
+        texts.push(match rng.below(10) {
             0..3 => format!("({a}) // {by}"),
             3..6 => format!("({a}) % {by}"),
             6 => format!("({a}) * {} + ({b})", if rng.one_in(4) { -by } else { by }),
             7 => format!("({a}) - ({b})"),
+            8 => format!("(({a}) % {by} ^ ({b}) % 8)"),
             _ => format!("({a}) + ({b}) * {by}"),
         });
     }

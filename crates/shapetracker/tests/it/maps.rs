@@ -531,6 +531,17 @@ fn maps_of_compilers_have_their_known_answers() {
         ("(i) -> (i // 6, i % 4)", vec![6 * n], false, true, ""),
         ("(i, j) -> (3*i + 5*j)", vec![5, n], true, false, ""),
         ("(i, j) -> (3*i + 5*j)", vec![6, n], false, false, ""),
+        ("(i, j) -> (i, j ^ i % 8)", vec![n, 8], true, true, "(y0, y0 % 8 ^ y1)"),
+        (
+            "(i, j) -> (i, j // 8 * 8 + (j % 8 ^ i % 8))",
+            vec![n, 64],
+            true,
+            true,
+            "(y0, (y0 % 8 ^ y1 % 8) + y1 // 8 * 8)",
+        ),
+        ("(i) -> (i // 512, i % 512 ^ i // 512 % 8 * 8)", vec![n], true, true, ""),
+        ("(i) -> (i ^ i // 64 % 8)", vec![n], true, true, ""),
+        ("(i, j) -> (i // 2, j ^ i // 2 % 8)", vec![n, 8], false, true, ""),
         ("(i) -> (-i // 4, (-i) % 4)", vec![n], true, false, "(y0 * -4 - y1,)"),
         (
             "(i, j) -> (i // 16, j // 16, i % 8 * 4 + j % 8 // 2, i % 16 // 8 * 4 + j % 16 // 8 * 2 + j % 2)",
