@@ -123,8 +123,11 @@ fn declare(graph: &mut Graph, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A name, its range, and where both stand.
+pub(crate) type Named<'a> = (&'a str, Range<i64>, Range<usize>);
+
 /// The names in a text such as `x=0..10, y in -3..4`, their ranges, and where each of them stands.
-pub(crate) fn ranges(text: &str) -> Result<Vec<(&str, Range<i64>, Range<usize>)>, Failure> {
+pub(crate) fn ranges(text: &str) -> Result<Vec<Named<'_>>, Failure> {
     let (mut begin, mut ranges) = (0, Vec::new());
     for item in text.split(',') {
         let whole = begin..begin + item.len();

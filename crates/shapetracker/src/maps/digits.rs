@@ -78,6 +78,12 @@ impl Forms {
         }
         Ok(forms)
     }
+
+    /// How many terms all forms have.
+    pub(super) fn terms(&self) -> usize {
+        let numerators = self.floors.iter().map(|floor| &floor.numerator);
+        numerators.chain(&self.values).map(|form| form.terms().len()).sum()
+    }
 }
 
 /// A form with its floors at other places.

@@ -2,7 +2,6 @@
 
 use shapetracker_base::text::tuple;
 
-use super::walk::MOST_WALKED;
 use crate::Error;
 
 /// Why a question about an index map has no answer.
@@ -20,14 +19,14 @@ use crate::Error;
 pub enum Unproved {
     /// The equations that the question comes down to were not solved within the work limit.
     #[error(
-        "the question was not decided: its equations take more than the work limit, and the box is too large to try every \
-         index (more than {MOST_WALKED})"
+        "the question was not decided: its equations take more than the work limit, and there are too many indices to try \
+         them all"
     )]
     WorkLimit,
     /// A result is no sum of multiples of variables and floors, so that there are no equations.
     #[error(
         "the question was not decided: result {result} is not quasi-affine (a sum of multiples of variables, and of floors \
-         of such sums), and the box is too large to try every index (more than {MOST_WALKED})"
+         of such sums), and there are too many indices to try them all"
     )]
     NotQuasiAffine {
         /// Which result, counted from 0.

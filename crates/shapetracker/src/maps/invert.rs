@@ -71,6 +71,10 @@ impl IndexMap {
     /// The map that leads back, if one was found that provably does.
     pub(super) fn left_inverse(&self) -> Result<Option<IndexMap>, Error> {
         let target = self.image_box();
+        // No half-open range has the greatest number in it.
+        if target.iter().any(|range| range.end == i64::MAX) {
+            return Ok(None);
+        }
         for open in self.readable() {
             let Some(Back { map: back, .. }) = self.read_back(&open, &target, false) else { continue };
             if back.substituted(self).is_ok_and(|round| leads_back(&round)) {
@@ -296,7 +300,9 @@ impl<'a> Reader<'a> {
             }
         }
         let unknown = self.known.iter().filter(|known| known.is_none()).count();
-        if self.combined.is_some_and(|before| before <= unknown) {
+        // Each time the rows are at most doubled.
+        const MOST_ROWS: usize = 256;
+        if self.combined.is_some_and(|before| before <= unknown) || self.rows.len() > MOST_ROWS {
             return Some(false);
         }
         self.combined = Some(unknown);

@@ -8,12 +8,16 @@ use super::IndexMap;
 use crate::error::Error;
 
 /// How many indices a box may have to be walked.
-pub(super) const MOST_WALKED: i128 = 1 << 18;
+const MOST_INDICES: i128 = 1 << 18;
+
+/// How many operations that may take.
+const MOST_OPERATIONS: i128 = 1 << 27;
 
 impl IndexMap {
     /// Whether the box is small enough to be walked.
     pub(super) fn is_walkable(&self) -> bool {
-        self.indices().is_some_and(|count| count <= MOST_WALKED)
+        let operations = self.graph.parts(&self.results).len() as i128;
+        self.indices().is_some_and(|count| count <= MOST_INDICES && count * operations <= MOST_OPERATIONS)
     }
 
     /// The index at a position of the walk: the last loop runs fastest.
