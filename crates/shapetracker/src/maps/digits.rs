@@ -4,7 +4,7 @@
 use indexpr::{Binary, Expr, Floor, Graph, Linear, Term};
 use shapetracker_base::int::gcd;
 
-use super::{IndexMap, xor};
+use super::{IndexMap, Unproved, xor};
 use crate::error::Error;
 
 /// The most digits that the loops are split into: more would cost more than the floors that they save.
@@ -108,7 +108,13 @@ impl Digits {
     }
 
     /// The loops of a map split wherever a floor of some expressions divides them, and the expressions over the digits.
-    pub(super) fn of(map: &IndexMap, exprs: &[Expr]) -> Result<(Digits, Result<Forms, usize>), Error> {
+    ///
+    /// What is made of more parts than that has more floors than any question about it is decided with.
+    pub(super) fn of(map: &IndexMap, exprs: &[Expr]) -> Result<(Digits, Result<Forms, usize>), Unproved> {
+        const MOST_PARTS: usize = 3000;
+        if map.graph.parts(exprs).len() > MOST_PARTS {
+            return Err(Unproved::WorkLimit);
+        }
         let sums = xor::as_sums(&map.graph, exprs);
         let sums = sums.map(|(graph, exprs)| (IndexMap { graph, results: Vec::new() }, exprs));
         let (map, exprs) = sums.as_ref().map_or((map, exprs), |(map, exprs)| (map, exprs));

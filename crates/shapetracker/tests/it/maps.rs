@@ -602,3 +602,24 @@ fn nothing_panics_on_large_numbers() {
     }
     assert!(answered > asked / 2 && asked > shapetracker_testing::drawn(3_000) / 30, "{answered} of {asked}");
 }
+
+/// Texts that make more of a map than anyone would write have an answer, or the sentence that there is none, in time.
+#[test]
+fn long_maps_are_answered() {
+    let nested = |count: usize| format!("{}i{}", "(".repeat(count), "+ j) // 2".repeat(count));
+    let sum: Vec<String> = (1..4_000).map(|k| format!("(i * {} + j) // {}", k % 97, k % 1000 + 2)).collect();
+    let xor: Vec<String> = (1..400).map(|k| format!("(i + {k}) // {k}")).collect();
+    let tuple: Vec<String> = (1..65).map(|k| format!("(i // {k} + j * {k}) % {}", k + 2)).collect();
+    for text in [nested(20_000), nested(500), sum.join(" + "), xor.join(" ^ "), tuple.join(", ")] {
+        for size in [9, 100_000] {
+            let map = IndexMap::parse(&text, &[("i", 0..size), ("j", 0..size)]).unwrap();
+            if let Ok(Some([a, b])) = map.collision() {
+                assert!(a != b && map.evaluate(&a) == map.evaluate(&b));
+            }
+            let target = map.image_box();
+            assert!(!matches!(map.outside(&target), Ok(Some(_))));
+            let _ = (map.missed(&target), map.inverse().is_ok());
+            assert!(!matches!(map.difference(&map.simplify()), Ok(Some(_))));
+        }
+    }
+}
