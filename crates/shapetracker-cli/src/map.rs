@@ -82,7 +82,9 @@ pub(crate) fn map(args: &Args) -> Result<Answer, Failure> {
         let first = read(text, &mut given, None).map_err(|failure| failure.about("--after"))?;
         map = map.after(&first).map_err(|err| match &err {
             NotComposed::Outside { .. } => Failure::refusal("outside", format!("--after: {err}")),
-            NotComposed::Unproved(Unproved::Error(err)) => Failure::from(err.clone()).about("--after"),
+            NotComposed::Unproved(unproved) => refused(unproved)
+                .unwrap_or_else(|| Failure::refusal("undecided", unproved.to_string()))
+                .about("--after"),
             _ => Failure::refusal("undecided", format!("--after: {err}")),
         })?;
     }
@@ -146,6 +148,15 @@ fn target(text: &str) -> Result<Vec<Range<i64>>, Failure> {
     inside.split(',').map(|item| range(item).ok_or_else(wrong)).collect()
 }
 
+/// A question that does not fit the map, as a failure of the command.
+fn refused(err: &Unproved) -> Option<Failure> {
+    match err {
+        Unproved::Error(err) => Some(err.clone().into()),
+        Unproved::Count { .. } => Some(Failure::new("rank", err.to_string())),
+        _ => None,
+    }
+}
+
 /// What is found out about a map, line by line.
 struct Report {
     lines: Vec<(&'static str, String)>,
@@ -166,8 +177,8 @@ impl Report {
 
     /// Notes a question that was not decided; what does not fit is a failure of the command.
     fn open(&mut self, question: &'static str, err: Unproved, counts: bool) -> Result<(), Failure> {
-        if let Unproved::Error(err) = err {
-            return Err(err.into());
+        if let Some(failure) = refused(&err) {
+            return Err(failure);
         }
         self.positive &= !counts;
         self.undecided.push(json!({ "question": question, "reason": err.to_string() }));
@@ -226,8 +237,8 @@ fn answer(map: &IndexMap, other: Option<&IndexMap>, target: &[Range<i64>], args:
 
     let is_asked = args.onto.is_some();
     let outside = map.outside(target);
-    if let Err(Unproved::Error(err)) = outside {
-        return Err(Failure::new(err.kind().name(), format!("--onto: {}", err.reason())));
+    if let Some(failure) = outside.as_ref().err().and_then(refused) {
+        return Err(failure.about("--onto"));
     }
     match (outside, map.missed(target)) {
         (Ok(Some(index)), _) => {
@@ -257,7 +268,6 @@ fn answer(map: &IndexMap, other: Option<&IndexMap>, target: &[Range<i64>], args:
             json["inverse"] = json!({ "map": text, "loops": loops(&inverse.map), "everywhere": inverse.is_everywhere });
         }
         Err(NotInverted::NoForm) => report.lines.push(("inverse", "no expressions were found".into())),
-        Err(NotInverted::Unproved(Unproved::Error(err))) => return Err(err.into()),
         // Said above.
         Err(_) => {}
     }

@@ -274,6 +274,7 @@ fn box_of(op: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Vec<Range<i64>>>
 fn unproved(err: &Unproved) -> PyErr {
     match err {
         Unproved::Error(err) => layout(err),
+        err @ Unproved::Count { .. } => PyValueError::new_err(err.to_string()),
         err => Undecided::new_err(err.to_string()),
     }
 }

@@ -108,6 +108,13 @@ def test_notations() -> None:
         IndexMap("(i) -> (min(i, 2))", i=range(4)).text("tvm")
 
 
+def test_counts_that_do_not_fit_are_mistakes() -> None:
+    m = IndexMap("(i) -> (i // 4, i % 4)", i=range(16))
+    for ask in [lambda: m.missed(4), lambda: m.preimage(1, 2, 3), lambda: m.outside(4, 4, 4), lambda: m.after(m)]:
+        with pytest.raises(ValueError, match="in all, and"):
+            ask()
+
+
 def test_composition_says_what_leaves_the_box() -> None:
     split = IndexMap("(i) -> (i // 4, i % 4)", i=range(16))
     join = IndexMap("(a, b) -> (a*4 + b)", a=range(3), b=range(4))

@@ -213,9 +213,6 @@ impl Written for i64 {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the sentence about a variant names its fields")]
 pub enum Fault<N: Written = i64> {
-    /// `given` times `what`, where one for each of the `rank` results of an index map is needed.
-    #[error("takes one {what} per result: the map has {rank} but {given} {} given", were(*.given))]
-    Entries { what: &'static str, rank: usize, given: usize },
     /// A list of `what` with `given` entries, where one for each of `rank` axes is needed.
     #[error("takes one {what} per axis: the tensor has {} but {given} {} given", axes(*.rank), were(*.given))]
     Rank { what: &'static str, rank: usize, given: usize },
@@ -343,7 +340,7 @@ impl<N: Written> Fault<N> {
     /// ```
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Fault::Entries { .. } | Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
+            Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
             Fault::TooManyAxes { .. } => ErrorKind::TooManyAxes,
             Fault::NegativeSize { .. } => ErrorKind::NegativeSize,
             Fault::SizeMismatch { .. } | Fault::ShapesDiffer { .. } => ErrorKind::SizeMismatch,

@@ -368,9 +368,9 @@ impl IndexMap {
     }
 
     /// Refuses lists that have not one entry for each result.
-    fn check_count(&self, op: &'static str, what: &'static str, given: usize) -> Result<(), Error> {
-        let rank = self.results.len();
-        if given == rank { Ok(()) } else { Err(Error::new(op, Fault::Entries { what, rank, given })) }
+    fn check_count(&self, operation: &'static str, what: &'static str, given: usize) -> Result<(), Unproved> {
+        let needed = self.results.len();
+        if given == needed { Ok(()) } else { Err(Unproved::Count { operation, what, of: "result", needed, given }) }
     }
 }
 

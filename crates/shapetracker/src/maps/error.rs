@@ -32,6 +32,20 @@ pub enum Unproved {
         /// Which result, counted from 0.
         result: usize,
     },
+    /// A list of another length than the map has results or loops.
+    #[error("{operation}: needs one {what} for each {of} of the map: {needed} in all, and {given} {} given", if *.given == 1 { "is" } else { "are" })]
+    Count {
+        /// The question.
+        operation: &'static str,
+        /// What is listed.
+        what: &'static str,
+        /// Results or loops.
+        of: &'static str,
+        /// How many of them the map has.
+        needed: usize,
+        /// How many there are in the list.
+        given: usize,
+    },
     /// What was asked does not fit the map, or a number is past `i64`.
     #[error(transparent)]
     Error(#[from] Error),

@@ -234,7 +234,8 @@ impl IndexMap {
         const OP: &str = "after";
         let (rank, given) = (self.loops().len(), inner.results.len());
         if rank != given {
-            return Err(Error::new(OP, Fault::Rank { what: "result of the map done first", rank, given }).into());
+            let what = "result of the map done first";
+            return Err(Unproved::Count { operation: OP, what, of: "loop", needed: rank, given }.into());
         }
         let ranges: Vec<_> = self.loops().iter().map(|variable| variable.range.clone()).collect();
         if let Some(index) = inner.outside(&ranges)? {
