@@ -213,7 +213,7 @@ fn expect(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 #[test]
-fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
+pub(crate) fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
     let counts = [const { Cell::new(0u32) }; 6];
     let count = |at: usize| counts[at].set(counts[at].get() + 1);
     check(
@@ -303,7 +303,7 @@ fn one_to_one_onto_and_preimages_are_those_of_the_walk() {
 }
 
 #[test]
-fn equality_and_composition_are_those_of_the_walk() {
+pub(crate) fn equality_and_composition_are_those_of_the_walk() {
     let counts = [const { Cell::new(0u32) }; 4];
     let count = |at: usize| counts[at].set(counts[at].get() + 1);
     check(
@@ -453,7 +453,7 @@ fn large(tape: &mut Tape) -> Dealt {
 
 /// How many of the answers about large maps are undecided, and that all others are right.
 #[test]
-fn large_maps_have_the_answers_that_they_were_made_for() {
+pub(crate) fn large_maps_have_the_answers_that_they_were_made_for() {
     let counts = [const { Cell::new(0u32) }; 4];
     let count = |at: usize| counts[at].set(counts[at].get() + 1);
     check(cases::LARGE_MAPS, large, |case| {

@@ -124,7 +124,8 @@ pub(crate) fn timed<T, E: Debug>(question: &'static str, ask: impl FnOnce() -> R
     let start = Instant::now();
     let answer = ask();
     let time = start.elapsed();
-    let undecided = answer.as_ref().is_err_and(|error| format!("{error:?}").contains("Undecided"));
+    let is_open = |error: String| ["Undecided", "WorkLimit", "NotQuasiAffine"].iter().any(|word| error.contains(word));
+    let undecided = answer.as_ref().is_err_and(|error| is_open(format!("{error:?}")));
     let mut all = ANSWERED.lock().unwrap_or_else(PoisonError::into_inner);
     let answered = all.entry(question).or_default();
     answered.cases += 1;
