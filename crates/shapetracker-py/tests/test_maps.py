@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -62,7 +63,7 @@ def test_every_answer_is_that_of_the_walk(seed: int) -> None:
     try:
         back = m.inverse()
     except NotInvertible as error:
-        assert (error.indices is None) == (meet is None)  # type: ignore[attr-defined]
+        assert (error.indices is None) == (meet is None)
     else:
         assert meet is None and all(back(*value) == index for index, value in image.items())
         assert back.after(m).difference(IndexMap(f"({', '.join(loops)})", **loops)) is None
@@ -110,7 +111,9 @@ def test_notations() -> None:
 
 def test_counts_that_do_not_fit_are_mistakes() -> None:
     m = IndexMap("(i) -> (i // 4, i % 4)", i=range(16))
-    for ask in [lambda: m.missed(4), lambda: m.preimage(1, 2, 3), lambda: m.outside(4, 4, 4), lambda: m.after(m)]:
+    asks: list[Callable[[], object]]
+    asks = [lambda: m.missed(4), lambda: m.preimage(1, 2, 3), lambda: m.outside(4, 4, 4), lambda: m.after(m)]
+    for ask in asks:
         with pytest.raises(ValueError, match="in all, and"):
             ask()
 
