@@ -55,9 +55,33 @@ impl Graph {
     /// [`LONGEST_TEXT`]: shapetracker_base::text::LONGEST_TEXT
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         check_length(text)?;
-        let result = result_of_map(text).unwrap_or(0..text.len());
-        let mut tokens = Tokens::of_expression(&text[..result.end]);
-        tokens.go_on_at(result.start);
+        self.parse_part(text, result_of_map(text).unwrap_or(0..text.len()), syntax)
+    }
+
+    /// Reads the expression that some bytes of a text are, such as one of a list, as [`Graph::parse`] reads a whole one: a
+    /// mistake is shown in the whole text.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..8)?;
+    /// let text = "(i // 4, i % 4)";
+    /// let second = graph.parse_part(text, 9..14, Syntax::Python)?;
+    /// assert_eq!(graph.text(second, Syntax::Python)?, "i % 4");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`Graph::parse`] refuses; bytes that are not of the text, or that cut a character.
+    pub fn parse_part(&mut self, text: &str, part: Range<usize>, syntax: Syntax) -> Result<Expr, ParseError> {
+        check_length(text)?;
+        if part.start > part.end || text.get(part.clone()).is_none() {
+            let message = format!("the bytes {}..{} are not a part of the text", part.start, part.end);
+            return Err(ParseError::new(message, text, text.len()..text.len()));
+        }
+        let mut tokens = Tokens::of_expression(&text[..part.end]);
+        tokens.go_on_at(part.start);
         let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
         let mut parser = Parser { graph: self, text, syntax, tokens, variables, values, open };
         parser.take_operator_as_one();

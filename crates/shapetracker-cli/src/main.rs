@@ -15,6 +15,7 @@ mod index;
 mod input;
 mod layout;
 mod man;
+mod map;
 mod merge;
 mod plan;
 mod shard;
@@ -61,6 +62,8 @@ enum Command {
     Index(index::Args),
     /// Make any index expression cheaper without changing its value.
     Simplify(simplify::Args),
+    /// A map from loops to several expressions: is it one-to-one, is it onto, and what undoes it?
+    Map(map::Args),
     /// Move the data of a .npy or .safetensors file through a chain of operations, in one pass.
     Apply(apply::args::Args),
     /// How the data of a chain would be moved: the loops, and how many bytes are read and written.
@@ -97,6 +100,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker conditions --shape 10,3,3 --later '(6):(4)'
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
+  shapetracker map '(i, j) -> (i // 4, j, i % 4)' --where 'i=0..16, j=0..8'
   shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
   shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
   shapetracker shard '(8, 512, 1024) @ dp=2, tp=4 : S(0), S(1)' --view 4096,1024
@@ -130,6 +134,7 @@ fn main() -> ExitCode {
         Command::Conditions(args) => conditions::conditions(&args),
         Command::Index(args) => index::index(&args),
         Command::Simplify(args) => simplify::simplify(&args),
+        Command::Map(args) => map::map(&args),
         Command::Apply(args) => apply::apply(&args, cli.json),
         Command::Plan(args) => plan::plan(&args),
         Command::Shard(args) => shard::shard(&args),

@@ -117,15 +117,26 @@ fn condition(graph: &mut Graph, text: &str, syntax: Syntax) -> Result<Expr, Fail
 
 /// Makes the variables of a text such as `x=0..10, y in -3..4`.
 fn declare(graph: &mut Graph, text: &str) -> Result<(), Failure> {
-    let mut begin = 0;
+    for (name, range, span) in ranges(text)? {
+        graph.variable(name, range).map_err(|err| Failure::from(err).placed(&Place::new(text, span)))?;
+    }
+    Ok(())
+}
+
+/// A name, its range, and where both stand.
+pub(crate) type Named<'a> = (&'a str, Range<i64>, Range<usize>);
+
+/// The names in a text such as `x=0..10, y in -3..4`, their ranges, and where each of them stands.
+pub(crate) fn ranges(text: &str) -> Result<Vec<Named<'_>>, Failure> {
+    let (mut begin, mut ranges) = (0, Vec::new());
     for item in text.split(',') {
         let whole = begin..begin + item.len();
         begin = whole.end + 1;
         let span = trimmed(text, whole);
         let (name, range) = variable(text, span.clone())?;
-        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(&Place::new(text, span)))?;
+        ranges.push((&text[name], range, span));
     }
-    Ok(())
+    Ok(ranges)
 }
 
 /// Where the name of a variable stands, and its range, in a part of a text such as `x=0..10`.

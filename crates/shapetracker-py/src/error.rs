@@ -18,13 +18,15 @@ create_exception!(
     shapetracker,
     Undecided,
     PyValueError,
-    "A question that was given up at its work limit, which happens on deep stacks of millions of elements: the answer is not known."
+    "A question that was given up at its work limit, which happens on deep stacks of millions of elements and on large maps without \
+     equations: the answer is not known."
 );
 create_exception!(
     shapetracker,
     NotInvertible,
     PyValueError,
-    "A tracker without an inverse, or with none that is known. `indices` are two that read the same address, or None."
+    "A tracker or map without an inverse, or with none that is known. `indices` are two that read the same address or have the same \
+     image, or None."
 );
 create_exception!(
     shapetracker,

@@ -75,7 +75,7 @@ impl Expr {
         let mut graph = Graph::new();
         for (name, range) in variables.into_iter().flatten() {
             let name: String = name.extract()?;
-            let (begin, end) = range_of(&name, &range)?;
+            let (begin, end) = range_of("Expr", &name, &range)?;
             graph.variable(&name, begin..end).map_err(|err| refused(&err))?;
         }
         let root = graph.parse(text, syntax_of(syntax)?).map_err(|err| parse(py, text, &err))?;
@@ -503,22 +503,21 @@ fn operator<'py>(op: Binary, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> Py
 }
 
 /// The range of a variable: a `range`, or a pair of numbers, half-open.
-fn range_of(name: &str, range: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
-    const OP: &str = "Expr";
+pub(crate) fn range_of(op: &str, name: &str, range: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let place = || format!("the range of `{name}`");
     if let Ok(range) = range.cast::<PyRange>() {
         let (begin, end, step) = (range.getattr("start")?, range.getattr("stop")?, range.getattr("step")?);
-        if number(OP, place, &step)? != 1 {
-            return Err(PyValueError::new_err(format!("{OP}: the range of `{name}` is to have step 1")));
+        if number(op, place, &step)? != 1 {
+            return Err(PyValueError::new_err(format!("{op}: the range of `{name}` is to have step 1")));
         }
-        return Ok((number(OP, place, &begin)?, number(OP, place, &end)?));
+        return Ok((number(op, place, &begin)?, number(op, place, &end)?));
     }
     let pair: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = range.extract().ok();
     let Some((begin, end)) = pair else {
-        let sentence = format!("{OP}: `{name}` takes a range such as range(0, 10), not {}", described(range));
+        let sentence = format!("{op}: `{name}` takes a range such as range(0, 10), not {}", described(range));
         return Err(PyTypeError::new_err(sentence));
     };
-    Ok((number(OP, place, &begin)?, number(OP, place, &end)?))
+    Ok((number(op, place, &begin)?, number(op, place, &end)?))
 }
 
 fn syntax_of(name: &str) -> PyResult<Syntax> {

@@ -17,6 +17,7 @@ mod fit;
 mod import;
 mod indexing;
 mod kind;
+mod map;
 mod memory;
 mod merge;
 mod numpy;
@@ -60,6 +61,8 @@ mod _native {
     use crate::expr::{Cost, Expr, IndexExpr, simplify_pair};
     #[pymodule_export]
     use crate::fit::{Explanation, Obstacle, explain_view};
+    #[pymodule_export]
+    use crate::map::IndexMap;
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
     #[pymodule_export]

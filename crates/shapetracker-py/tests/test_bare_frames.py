@@ -20,6 +20,7 @@ STACK = "ShapeTracker.contiguous(3, 2).permute(1, 0).reshape(3, 2)"
 PADDED = "ShapeTracker.contiguous(2, 3).pad((1, 1), (0, 2))"
 VIEW = "View((4, 3), (1, 4), 2, ((0, 4), (1, 3)))"
 EXPR = "Expr('x*4 + y if x < 3 else min(x, y)', x=(0, 10), y=(-2, 5))"
+MAP = "IndexMap('lambda i, j: (i // 4, j, i % 4)', i=range(16), j=(0, 8))"
 BOTH = "Expr('x < 3', x=(0, 10)), Expr('2 < x', x=(0, 10))"
 INDEX = f"{PADDED}.index_expr()"
 CONDITIONS = "conditions((2, 3), View((3, 2)))"
@@ -84,6 +85,10 @@ CALLS = {
         (X < 3).where(X, 0); X.min(2); X.max(2); X.eq(2); X.ne(2); X + 1; 1 + X; X - 1; 1 - X; X * 2; 2 * X; X // 2;
         100 // (X + 60); X % 2; 100 % (X + 60); (X < 3) & (X > 1); (X < 3) | (X > 1); True & (X < 3); True | (X < 3); -X;
         ~(X < 3); X < 1; X <= 1; X > 1; X >= 1; X == X; X != X; hash(X); X.__reduce__(); repr(X); str(X); copy(X); bool(X < 3); X // 0; Expr('x'); simplify_pair(X, X < 9)""",
+    MAP: """X.loops; X.results; X.image_box; X(1, 2); X(16, 0); X.collision(); X.is_one_to_one(); X.missed(4, 8, range(4)); X.missed(4);
+        X.outside(3, 8, 4); X.is_onto((4, 8, 4)); X.is_onto('no'); X.preimage(1, 1, 1); X.preimage(9, 1, 1); X.difference(X); X.inverse(); X.after(X);
+        X.after(X.inverse()); X.simplify(); X.text(); X.text('mlir'); X.text('tvm'); X.text('no'); X == X; hash(X); X.__reduce__(); repr(X); str(X);
+        copy(X); IndexMap('(i) -> (i // 2)', i=range(4)).inverse(); IndexMap('(i)'); IndexMap('(i) -> (i * i % 1000003)', i=range(2**31)).missed(9)""",
     INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
         X.__reduce__(); repr(X); str(X); copy(X)""",
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;

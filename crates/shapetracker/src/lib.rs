@@ -24,6 +24,7 @@
 //!   read.
 //! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
 //!   and the simplifier behind it, for any expression.
+//! - [`IndexMap`]: a map from loops to several expressions: is it one-to-one, onto, equal to another one, and what undoes it?
 //! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, what others paste, and the same as calls of an
 //!   [`ArrayLibrary`].
 //! - [`json`]: answers as documents of JSON, for programs that store or send them.
@@ -51,6 +52,7 @@ mod fewest;
 pub mod fit;
 mod inverse;
 pub mod json;
+mod maps;
 mod merge;
 mod movement;
 mod notation;
@@ -77,6 +79,7 @@ pub use error::{Error, ErrorKind, Fault, Written};
 pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
+pub use maps::{IndexMap, Inverse, NotComposed, NotInverted, Unproved};
 pub use merge::{
     AffineRun, AffineRuns, Conditions, Unanswered, Undecided, UnitStep, Unmerged, Unsplit, Witness, affine_runs,
     conditions, merge,

@@ -32,6 +32,20 @@ pub(super) fn code(
     Ok(text)
 }
 
+/// One map of several results, as the attribute that MLIR prints.
+pub(super) fn map(graph: &Graph, results: &[Expr]) -> Result<String, Unsupported> {
+    let variables: Vec<&str> = graph.variables().iter().map(|variable| &variable.name[..]).collect();
+    let mut texts = Vec::with_capacity(results.len());
+    for result in results {
+        if graph.sort(*result) != Sort::Number {
+            return Err(Reason::NotAffine { what: "a condition", instead: "give it a set of its own" }.into());
+        }
+        let affine = Affine::new(graph, *result, variables.len())?;
+        texts.push(affine.texts[result].0.clone());
+    }
+    Ok(format!("affine_map<({}) -> ({})>", variables.join(", "), texts.join(", ")))
+}
+
 /// The texts of the numbers that an expression is made of.
 struct Affine<'g> {
     graph: &'g Graph,

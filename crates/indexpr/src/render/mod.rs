@@ -82,6 +82,30 @@ impl Graph {
     }
 }
 
+impl Graph {
+    /// Numbers as the results of one affine map of MLIR, over all variables of the graph.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..16)?;
+    /// graph.variable("j", 0..8)?;
+    /// let results = [graph.parse("i // 4", Syntax::Python)?, graph.parse("j", Syntax::Python)?];
+    /// assert_eq!(graph.affine_map(&results)?, "affine_map<(i, j) -> (i floordiv 4, j)>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is not affine in MLIR.
+    ///
+    /// # Panics
+    /// A handle of another graph.
+    pub fn affine_map(&self, results: &[Expr]) -> Result<String, Unsupported> {
+        mlir::map(self, results)
+    }
+}
+
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///

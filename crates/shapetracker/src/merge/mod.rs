@@ -30,7 +30,7 @@ mod sample;
 pub(crate) mod split;
 pub(crate) mod stack;
 mod steps;
-mod system;
+pub(crate) mod system;
 mod terms;
 mod validity;
 mod witness;

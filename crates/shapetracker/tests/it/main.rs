@@ -20,6 +20,7 @@ mod corpus;
 mod expressions;
 mod idioms;
 mod index;
+mod maps;
 mod oracle_checks;
 mod pairs;
 mod pasted;

@@ -27,7 +27,7 @@ pub(crate) mod cases {
     pub(crate) const COMPOSITIONS: u32 = 5_000;
     pub(crate) const COPIES: u32 = 6_000;
     pub(crate) const VIEW_OPERATIONS: u32 = 20_000;
-    pub(crate) const SAME_MAPS: u32 = 20_000;
+    pub(crate) const SAME_MAPS: u32 = 12_000;
     pub(crate) const SCALED: u32 = 60_000;
     pub(crate) const LARGE: u32 = 20_000;
     pub(crate) const HOSTILE: u32 = 150_000;
@@ -41,6 +41,8 @@ pub(crate) mod cases {
     pub(crate) const INDEX_PAIRS: u32 = 60_000;
     pub(crate) const INDEX_CHAINS: u32 = 10_000;
     pub(crate) const INDEX_STACKS: u32 = 15_000;
+    pub(crate) const MAPS: u32 = 12_000;
+    pub(crate) const LARGE_MAPS: u32 = 2_000;
 }
 
 /// Draws cases and holds each to the property; panics with the simplest failing case that shrinking finds.
@@ -122,7 +124,8 @@ pub(crate) fn timed<T, E: Debug>(question: &'static str, ask: impl FnOnce() -> R
     let start = Instant::now();
     let answer = ask();
     let time = start.elapsed();
-    let undecided = answer.as_ref().is_err_and(|error| format!("{error:?}").contains("Undecided"));
+    let is_open = |error: String| ["Undecided", "WorkLimit", "NotQuasiAffine"].iter().any(|word| error.contains(word));
+    let undecided = answer.as_ref().is_err_and(|error| is_open(format!("{error:?}")));
     let mut all = ANSWERED.lock().unwrap_or_else(PoisonError::into_inner);
     let answered = all.entry(question).or_default();
     answered.cases += 1;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::random::{ANSWERED, set_seed};
-use crate::{addresses, chains, expressions, index, pairs, queries, questions, refining, views, ways};
+use crate::{addresses, chains, expressions, index, maps, pairs, queries, questions, refining, views, ways};
 use shapetracker_testing::environment;
 
 /// Every property that is held against random cases.
@@ -77,6 +77,15 @@ const PROPERTIES: &[(&str, fn())] = &[
         expressions::simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands,
     ),
     (
+        "maps::one_to_one_onto_and_preimages_are_those_of_the_walk",
+        maps::one_to_one_onto_and_preimages_are_those_of_the_walk,
+    ),
+    ("maps::equality_and_composition_are_those_of_the_walk", maps::equality_and_composition_are_those_of_the_walk),
+    (
+        "maps::large_maps_have_the_answers_that_they_were_made_for",
+        maps::large_maps_have_the_answers_that_they_were_made_for,
+    ),
+    (
         "refining::three_views_of_which_the_middle_one_can_be_split_are_two",
         refining::three_views_of_which_the_middle_one_can_be_split_are_two,
     ),
@@ -115,11 +124,11 @@ fn stress() {
     for ((name, _), (rounds, wrong)) in PROPERTIES.iter().zip(&rounds) {
         println!("{name:<88} {rounds:>7} {wrong:>6}");
     }
-    println!("\n{:<28} {:>12} {:>10} {:>10} {:>10}", "question", "cases", "undecided", "mean", "worst");
+    println!("\n{:<40} {:>12} {:>10} {:>10} {:>10}", "question", "cases", "undecided", "mean", "worst");
     for (question, answered) in ANSWERED.lock().expect("no answer panics").iter() {
         let mean = answered.total / u32::try_from(answered.cases).unwrap_or(u32::MAX).max(1);
         let (cases, undecided, worst) = (answered.cases, answered.undecided, answered.worst);
-        println!("{question:<28} {cases:>12} {undecided:>10} {mean:>10.1?} {worst:>10.1?}");
+        println!("{question:<40} {cases:>12} {undecided:>10} {mean:>10.1?} {worst:>10.1?}");
     }
     assert!(rounds.iter().all(|(_, wrong)| *wrong == 0), "some answers are wrong");
 }
