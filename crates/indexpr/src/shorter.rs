@@ -150,7 +150,7 @@ impl Algebra {
                 let (whole, divisor) = self.as_quotient(atom)?;
                 let (whole, divisor) = (whole.clone(), divisor);
                 let quotient = Division { atom, factor, whole: &whole, divisor };
-                let shorter = [
+                [
                     Algebra::as_remainder,
                     Algebra::of_complete_residues,
                     Algebra::of_difference,
@@ -159,8 +159,7 @@ impl Algebra {
                     Algebra::with_constant,
                 ]
                 .into_iter()
-                .find_map(|rule| rule(self, &sum, &quotient, context).filter(|shorter| self.size(shorter) < size));
-                shorter
+                .find_map(|rule| rule(self, &sum, &quotient, context).filter(|shorter| self.size(shorter) < size))
             });
             match found {
                 Some(shorter) => sum = shorter,
