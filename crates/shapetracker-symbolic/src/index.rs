@@ -447,12 +447,12 @@ enum Factor {
 }
 
 /// Writes polynomials as expressions.
-struct Writer {
-    graph: Graph,
+pub(crate) struct Writer {
+    pub(crate) graph: Graph,
     /// So many of the first variables are loops.
-    loops: usize,
+    pub(crate) loops: usize,
     /// What variables are in the graph.
-    known: Vec<(Var, Expr)>,
+    pub(crate) known: Vec<(Var, Expr)>,
 }
 
 impl Writer {
@@ -463,7 +463,7 @@ impl Writer {
     }
 
     /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
-    fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
+    pub(crate) fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
         self.check(poly)?;
         self.sum(poly.terms())
     }

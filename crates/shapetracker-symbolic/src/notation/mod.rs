@@ -2,6 +2,7 @@
 
 mod chain;
 mod document;
+mod expression;
 mod follow;
 mod given;
 mod reading;
@@ -36,6 +37,7 @@ use shapetracker::{MAX_RANK, Reader, Role};
 /// |---|---|
 /// | `T=1..4097` | `T` is one of 1, 2, .., 4096: ranges are half-open, as those of Python |
 /// | `T=0..`, `x=..` | there is no last one; any integer |
+/// | `s=0..N`, `k=s..s + L` | an end may be a polynomial: `0 <= s < N` |
 /// | `D=64`, `H=8*h` | the name stands for a number or a polynomial |
 /// | `s + L <= N`, `a*b == c*d`, `0 <= s < N`, `W != 1` | holds |
 /// | `p % 2 == 0`, `(a + b) % 4 != 3` | holds |
@@ -233,12 +235,12 @@ impl Question {
         for item in &self.given.items {
             match &item.what {
                 What::Definition(..) => {}
-                What::Range(var, lo, hi) => {
-                    if let Some(var) = meanings[usize::from(var.0)].as_ref().and_then(Poly::as_var) {
-                        scope.set_range(var, *lo, *hi);
+                What::Range(.., literals) | What::Conditions(literals) => {
+                    if let What::Range(var, lo, hi, _) = item.what
+                        && let Some(var) = meanings[usize::from(var.0)].as_ref().and_then(Poly::as_var)
+                    {
+                        scope.set_range(var, lo, hi);
                     }
-                }
-                What::Conditions(literals) => {
                     for literal in literals {
                         if literal.poly.vars().iter().any(|var| meanings[usize::from(var.0)].is_none()) {
                             continue;
@@ -271,20 +273,18 @@ impl Question {
         let mut conditions = Vec::new();
         for item in &self.given.items {
             let known = |var: Var| {
-                let unknown = |scope: &Scope| self.unknown(scope, var, item);
-                meanings[usize::from(var.0)].as_ref().ok_or_else(|| unknown(&scope))
+                meanings[usize::from(var.0)].as_ref().ok_or_else(|| self.unknown(&self.scope, var, item))
             };
             match &item.what {
                 What::Definition(var, _) => {
                     known(*var)?;
                 }
-                What::Range(var, lo, hi) => {
-                    let var = known(*var)?.as_var();
-                    if let Some(var) = var {
-                        scope.set_range(var, *lo, *hi);
+                What::Range(.., literals) | What::Conditions(literals) => {
+                    if let What::Range(var, lo, hi, _) = item.what
+                        && let Some(var) = known(var)?.as_var()
+                    {
+                        scope.set_range(var, lo, hi);
                     }
-                }
-                What::Conditions(literals) => {
                     for literal in literals {
                         literal.poly.vars().into_iter().try_for_each(|var| known(var).map(drop))?;
                         let meaning = |var: Var| meanings[usize::from(var.0)].clone().unwrap_or_default();

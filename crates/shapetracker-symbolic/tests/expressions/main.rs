@@ -1,0 +1,3 @@
+//! Index expressions over names, made cheaper: named cases, and random ones that are evaluated.
+
+mod cases;
