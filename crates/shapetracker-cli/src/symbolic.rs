@@ -94,7 +94,7 @@ pub(crate) fn scope(question: &Question) -> Result<Arc<Scope>, Failure> {
 }
 
 /// What is wrong with what is said of names.
-fn wrong(err: ParseError) -> Failure {
+pub(crate) fn wrong(err: ParseError) -> Failure {
     Failure::new("where", format!("--where: {}", err.message())).placed(err.place())
 }
 

@@ -72,15 +72,19 @@ struct Carrier {
     value: Poly,
     /// Whether these ends hold for all values.
     is_true: bool,
+    /// Whether it is divided by, is not 0 and may have either sign: in a graph it is positive, or negative.
+    has_either_sign: bool,
 }
 
 impl Carrier {
     /// The range where names without an end have so many bits.
     fn range(&self, bits: u32) -> Range<i64> {
         let far = 1_i64 << bits;
-        let lowest = self.hi.map_or(-far, |hi| (-far).min(hi.saturating_sub(far)));
+        // Where the one end lies beyond what is chosen for the other, that is counted from there.
+        let lowest = if self.hi.unwrap_or(0) > -far { -far } else { self.hi.unwrap_or(0).saturating_sub(far) };
         let lo = self.lo.unwrap_or(lowest);
-        let hi = self.hi.unwrap_or((far - 1).max(lo.saturating_add(far - 1)));
+        let highest = if lo < far { far - 1 } else { lo.saturating_add(far - 1) };
+        let hi = self.hi.unwrap_or(highest);
         lo..hi.saturating_add(1).max(lo.saturating_add(1))
     }
 }
@@ -108,6 +112,35 @@ impl Names {
         variables.map(|variable| value(&variable.name).map_or_else(Poly::zero, |found| found.value.clone())).collect()
     }
 
+    /// Refuses what is read in another way where a divisor of either sign is negative: rounding towards zero, or up.
+    fn check_signs(&self, graph: &Graph, value: Expr, text: &str, syntax: Syntax) -> Result<(), ParseError> {
+        const MOST: usize = 3;
+        let signs = self.carriers.iter().enumerate().filter(|(_, carrier)| carrier.has_either_sign);
+        let places: Vec<usize> = signs.map(|(place, _)| place).collect();
+        let Some(first) = places.first().map(|&place| &self.carriers[place].name) else { return Ok(()) };
+        let refused = || {
+            let message = format!("what this is depends on the sign of {first}: say `{first}=1..`, or `{first}=..0`");
+            Err(ParseError::new(message, text, 0..text.trim_end().len()))
+        };
+        if places.len() > MOST || syntax == Syntax::C {
+            return refused();
+        }
+        for negative in 1..1_usize << places.len() {
+            let mut carriers = self.carriers.clone();
+            for (bit, &place) in places.iter().enumerate().filter(|(bit, _)| negative >> bit & 1 == 1) {
+                let _ = bit;
+                (carriers[place].lo, carriers[place].hi) = (None, Some(-1));
+            }
+            let names = Names { scope: Scope::new(), needs: Vec::new(), carriers };
+            let (other, (), found) = parsed(&names, text, syntax, |_| Ok(()))?;
+            let texts = [(graph, value), (&other, found)].map(|(graph, value)| graph.text(value, Syntax::Python).ok());
+            if texts[0] != texts[1] {
+                return refused();
+            }
+        }
+        Ok(())
+    }
+
     /// What is read on all values of the names.
     fn reader(&self) -> Option<Reader> {
         Region::of(&self.scope, &[]).map(Reader::new)
@@ -117,6 +150,10 @@ impl Names {
 /// The names of a scope as variables, where what is divided by is not 0.
 fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
     let region = Region::of(scope, &[]);
+    let is_not_zero = |poly: &Poly| {
+        let Some(region) = &region else { return false };
+        region.reduce(poly).is_ok_and(|poly| region.known_eq(&poly) == Some(false))
+    };
     let known = |poly: &Poly, least: i128, sign: i128| {
         let Some(region) = &region else { return false };
         let moved = region.reduce(poly).and_then(|poly| poly.scale(sign)?.plus_number(-least));
@@ -140,7 +177,14 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
         if hi.is_none_or(|hi| hi > -1) && is_divisor && known(&value, 1, -1) {
             hi = Some(-1);
         }
-        Carrier { name, value, is_true: lo.is_some() && hi.is_some(), lo, hi }
+        let contains_zero = lo.is_none_or(|lo| lo <= 0) && hi.is_none_or(|hi| hi >= 0);
+        let has_either_sign = is_divisor && contains_zero && is_not_zero(&value);
+        if has_either_sign {
+            (lo, hi) = (Some(1), hi.filter(|hi| *hi > 0));
+        }
+        // A half-open range ends behind its greatest value, which must be a number.
+        let is_true = lo.is_some() && hi.is_some_and(|hi| hi < i64::MAX) && !has_either_sign;
+        Carrier { name, value, lo, hi, is_true, has_either_sign }
     };
     names.chain(definitions).map(carrier).collect()
 }
@@ -206,6 +250,7 @@ impl Expression {
     ) -> Result<Expression, ParseError> {
         let names = Names::new(scope, needs, divisors);
         let (graph, (), value) = parsed(&names, text, syntax, |_| Ok(()))?;
+        names.check_signs(&graph, value, text, syntax)?;
         let expression = Expression { names: Arc::new(names), graph, value, given: None };
         expression.check_divisors(value, text)?;
         Ok(expression)
@@ -255,7 +300,8 @@ impl Expression {
             let mut reader: Option<Reader> = None;
             let values = self.names.values(&self.graph);
             for part in self.graph.parts(&[root]) {
-                let Node::Binary(indexpr::Binary::Div | indexpr::Binary::Mod, _, divisor) = self.graph.node(part) else {
+                let Node::Binary(indexpr::Binary::Div | indexpr::Binary::Mod, _, divisor) = self.graph.node(part)
+                else {
                     continue;
                 };
                 if matches!(self.graph.node(divisor), Node::Int(_)) || self.is_true(&[divisor]) {
@@ -395,6 +441,24 @@ impl Expression {
         self.is_true(&self.roots())
     }
 
+    /// The names that it divides by and that may be negative, although they are positive in the graph: of them it is known only
+    /// that they are not 0. Code in languages that round towards zero is wrong for them.
+    ///
+    /// ```
+    /// use indexpr::Syntax;
+    /// use shapetracker_symbolic::Question;
+    /// let expression = Question::new(["d != 0"])?.expression("(x*d + y % d) // d", Syntax::Python)?;
+    /// assert_eq!(expression.of_either_sign(), ["d"]);
+    /// let expression = Question::new(["d != 0"])?.expression("x*d // d", Syntax::Python)?;
+    /// assert!(expression.simplify().of_either_sign().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_either_sign(&self) -> Vec<&str> {
+        let of = self.roots().into_iter().flat_map(|root| divisors(&self.graph, root)).collect::<Vec<_>>();
+        let signs = self.names.carriers.iter().filter(|carrier| carrier.has_either_sign);
+        signs.filter(|carrier| of.contains(&carrier.name)).map(|carrier| &*carrier.name).collect()
+    }
+
     fn roots(&self) -> Vec<Expr> {
         [self.value].into_iter().chain(self.given).collect()
     }
@@ -521,9 +585,7 @@ impl Read {
                 None => None,
             };
             let mut for_value = match &given {
-                Some(Meaning::Truth(truth)) => {
-                    reader.assuming(*truth)?.ok_or(Stop::Undecided(Reason::Existence))?
-                }
+                Some(Meaning::Truth(truth)) => reader.assuming(*truth)?.ok_or(Stop::Undecided(Reason::Existence))?,
                 _ => reader.clone(),
             };
             let value = for_value.read(graph, roots[0], values)?;

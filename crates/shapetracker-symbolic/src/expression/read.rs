@@ -200,9 +200,7 @@ impl Reader {
         }
         let not_negative = |region: &Region, all: &[&Poly]| all.iter().all(|poly| region.known_ge(poly) == Some(true));
         let var = match &atom {
-            Atom::Quotient { dividend, divisor, is_positive: true } => {
-                self.region.fresh_quotient(dividend, divisor)?
-            }
+            Atom::Quotient { dividend, divisor, is_positive: true } => self.region.fresh_quotient(dividend, divisor)?,
             Atom::Quotient { dividend, divisor, .. } => {
                 let value = |point: &[i128]| {
                     let divisor = divisor.eval(point).filter(|&divisor| divisor != 0)?;
@@ -286,8 +284,14 @@ impl Reader {
         } else if self.region.known_ge(&negative(b)?) == Some(true) {
             self.floored(&a.neg()?, &b.neg()?, true)?
         } else {
-            let quotient = Atom::Quotient { dividend: a.clone(), divisor: b.clone(), is_positive: false };
-            return self.atom(quotient);
+            // Multiples of the divisor may be taken out whatever its sign is.
+            let multiples = long_division(a, b, None)?;
+            let rest = a.sub(&multiples.mul(b)?)?;
+            if rest.is_zero() {
+                return Ok(multiples);
+            }
+            let quotient = self.atom(Atom::Quotient { dividend: rest, divisor: b.clone(), is_positive: false })?;
+            (multiples.add(&quotient)?, quotient.as_var().map(|var| (var, 1)))
         };
         // As it is written, it may be shorter than as it is known.
         if let Some((atom, sign)) = atom
@@ -536,7 +540,9 @@ impl Reader {
         for var in poly.vars().into_iter().rev() {
             let Some(Atom::Quotient { dividend, divisor, is_positive: true }) = self.atom_of(var) else { continue };
             let Some((by, rest)) = poly.linear_in(var) else { continue };
-            if rest.terms().len() > 2 || rest.vars().iter().any(|var| self.atom_of(*var).is_some()) {
+            // What is multiplied by the divisor is short, on either side of the comparison.
+            let named = rest.terms().iter().filter(|term| term.0 != Monomial::ONE).count();
+            if named > 2 || rest.vars().iter().any(|var| self.atom_of(*var).is_some()) {
                 continue;
             }
             match by.number() {
@@ -654,9 +660,7 @@ impl Reader {
     /// A condition that is one comparison.
     fn literal(&self, truth: Truth) -> Option<Literal> {
         match self.of(truth) {
-            Fact::Literal(relation, poly) => {
-                Some(Literal { poly: poly.clone(), relation: *relation, modulus: None })
-            }
+            Fact::Literal(relation, poly) => Some(Literal { poly: poly.clone(), relation: *relation, modulus: None }),
             _ => None,
         }
     }

@@ -225,7 +225,8 @@ impl<'r> Pen<'r> {
                 let rest = poly.sub(&times.mul(&number)?)?;
                 // The number itself takes the place of a name, which is no part of anything else.
                 let stand_in = Poly::from(Var(254));
-                let weight = self.weight(&rest.add(&times.mul(&stand_in)?)?) - self.weight_of(Var(254)) + identity.weight;
+                let weight =
+                    self.weight(&rest.add(&times.mul(&stand_in)?)?) - self.weight_of(Var(254)) + identity.weight;
                 if weight < best.as_ref().map_or(least, |best| best.0) {
                     best = Some((weight, rest, identity.kind.clone(), times));
                 }

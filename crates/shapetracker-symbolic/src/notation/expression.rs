@@ -43,14 +43,19 @@ impl Question {
     /// Linear in the text, some five times over, and that of what is asked of the divisors.
     pub fn expression(&mut self, text: &str, syntax: Syntax) -> Result<Expression, ParseError> {
         check_length(text)?;
-        let (names, divided) = structure(text, syntax)?;
+        let (names, divided) = structure(text, syntax).map_err(|err| self.not_zero(err, text, &[]))?;
         let unknown: Vec<&Arc<str>> = names.iter().filter(|name| !self.given.is_about(name)).collect();
         let is_numeric = |name: &&Arc<str>| !unknown.contains(name);
         if self.is_about_numbers() && divided.iter().all(|name| is_numeric(&name)) && !unknown.is_empty() {
             return Err(self.undeclared(unknown[0], text));
         }
         for name in &unknown {
-            let known = self.given.names.iter().map(|known| &*known.0).filter(|known| !names.iter().any(|name| **name == **known));
+            let known = self
+                .given
+                .names
+                .iter()
+                .map(|known| &*known.0)
+                .filter(|known| !names.iter().any(|name| **name == **known));
             if nearest(name, known).is_some() {
                 return Err(self.undeclared(name, text));
             }
@@ -75,21 +80,24 @@ impl Question {
         let scope = self.scope()?;
         let needs = assumed.iter().filter_map(|poly| poly.plus_number(-1).ok()).map(Literal::at_least);
         let needs: Vec<Literal> = needs.collect();
-        Expression::of_text(scope, needs, &divided, text, syntax).map_err(|err| {
-            if !err.message().contains("the divisor can be zero") {
-                return err;
-            }
-            let op = err.message().split(':').next().unwrap_or("//").to_owned();
-            let is_open = |name: &&Arc<str>| {
-                let literal = self.scope.find(name).and_then(|poly| poly.plus_number(-1).ok()).map(Literal::at_least);
-                self.scope().is_ok_and(|scope| literal.is_some_and(|literal| !always(&scope, &literal)))
-            };
-            let help = match divided.iter().find(is_open) {
-                Some(name) => format!("{}, or `{name} != 0`", says(name)),
-                None => "write it with names that are at least 1, as `n` for `N - s` where `N = n + s`".into(),
-            };
-            ParseError::new(format!("{op}: the divisor can be zero: {help}"), text, err.span())
-        })
+        Expression::of_text(scope, needs, &divided, text, syntax).map_err(|err| self.not_zero(err, text, &divided))
+    }
+
+    /// The mistake, and where that is a divisor that can be zero, what to say about it.
+    fn not_zero(&self, err: ParseError, text: &str, divided: &[Arc<str>]) -> ParseError {
+        if !err.message().contains("the divisor can be zero") {
+            return err;
+        }
+        let op = err.message().split(':').next().unwrap_or("//");
+        let is_open = |name: &&Arc<str>| {
+            let literal = self.scope.find(name).and_then(|poly| poly.plus_number(-1).ok()).map(Literal::at_least);
+            self.scope().is_ok_and(|scope| literal.is_some_and(|literal| !always(&scope, &literal)))
+        };
+        let help = match divided.iter().find(is_open) {
+            Some(name) => format!("{}, or `{name} != 0`", says(name)),
+            None => "write it with names that are at least 1, as `n` for `N - s` where `N = n + s`".into(),
+        };
+        ParseError::new(format!("{op}: the divisor can be zero: {help}"), text, err.span())
     }
 
     /// An expression of a graph whose variables are names: what is said of them holds beside their ranges.
@@ -127,7 +135,10 @@ impl Question {
                     let known = &scope.names()[usize::from(var.0)];
                     let ends = (known.lo.map_or(lo, |known| known.max(lo)), known.hi.map_or(hi, |known| known.min(hi)));
                     if ends.0 > ends.1 {
-                        return Err(whole(format!("the range of {} and what is said of it exclude each other", quoted(name))));
+                        return Err(whole(format!(
+                            "the range of {} and what is said of it exclude each other",
+                            quoted(name)
+                        )));
                     }
                     scope.set_range(var, Some(ends.0), Some(ends.1));
                 }
@@ -164,7 +175,10 @@ impl Question {
                 ParseError::new(message, text, span.clone()).with_suggestion(span, meant)
             }
             None => {
-                let message = format!("nothing is said of {}: say its range, such as `{name}=0..8`, or `{name}=..`", quoted(name));
+                let message = format!(
+                    "nothing is said of {}: say its range, such as `{name}=0..8`, or `{name}=..`",
+                    quoted(name)
+                );
                 ParseError::new(message, text, span).of_unknown_name()
             }
         }

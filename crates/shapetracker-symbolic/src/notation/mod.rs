@@ -272,9 +272,8 @@ impl Question {
         let meanings = self.given.names.iter().map(|(name, ..)| scope.find(name)).collect::<Vec<_>>();
         let mut conditions = Vec::new();
         for item in &self.given.items {
-            let known = |var: Var| {
-                meanings[usize::from(var.0)].as_ref().ok_or_else(|| self.unknown(&self.scope, var, item))
-            };
+            let known =
+                |var: Var| meanings[usize::from(var.0)].as_ref().ok_or_else(|| self.unknown(&self.scope, var, item));
             match &item.what {
                 What::Definition(var, _) => {
                     known(*var)?;

@@ -73,16 +73,8 @@ const ITEMS: &[Item] = &[
             put(at, "j", between(rng, 0, g - 1));
         },
     },
-    Item {
-        known: "p=0.., p % 2 == 0",
-        names: &["p"],
-        draw: |rng, at| put(at, "p", 2 * between(rng, 0, 20)),
-    },
-    Item {
-        known: "r=.., r % 3 == 1",
-        names: &["r"],
-        draw: |rng, at| put(at, "r", 3 * between(rng, -9, 9) + 1),
-    },
+    Item { known: "p=0.., p % 2 == 0", names: &["p"], draw: |rng, at| put(at, "p", 2 * between(rng, 0, 20)) },
+    Item { known: "r=.., r % 3 == 1", names: &["r"], draw: |rng, at| put(at, "r", 3 * between(rng, -9, 9) + 1) },
     Item {
         known: "s=0.., L=1.., N=1.., s + L <= N, i=0..L",
         names: &["s", "L", "N", "i"],
@@ -197,7 +189,11 @@ struct Maker<'r> {
 
 impl Maker<'_> {
     fn leaf(&mut self) -> Tree {
-        if self.rng.one_in(5) { Tree::Number(between(self.rng, -9, 17)) } else { Tree::Name(self.rng.pick::<&'static str>(&self.names)) }
+        if self.rng.one_in(5) {
+            Tree::Number(between(self.rng, -9, 17))
+        } else {
+            Tree::Name(self.rng.pick::<&'static str>(&self.names))
+        }
     }
 
     /// What is never 0.
@@ -303,7 +299,11 @@ fn values_stay_and_nothing_becomes_dearer() {
         let found = simple.text(Syntax::Python).expect("short");
         let (before, after) = (expression.cost(), simple.cost());
         let context = || format!("seed {seed}: {written} where {known} became {found}");
-        assert!(after.ops <= before.ops && after.divmods <= before.divmods && after.weight <= before.weight, "{}", context());
+        assert!(
+            after.ops <= before.ops && after.divmods <= before.divmods && after.weight <= before.weight,
+            "{}",
+            context()
+        );
         cheaper += usize::from(after != before);
         for (sum, cost) in [(&mut before_all, before), (&mut after_all, after)] {
             sum[0] += cost.ops;
@@ -321,4 +321,57 @@ fn values_stay_and_nothing_becomes_dearer() {
     }
     println!("{cases} expressions, {unread} not read, {cheaper} cheaper; {points_tried} points");
     println!("operations, divisions and weight: {before_all:?} before, {after_all:?} after");
+}
+
+/// Texts of 200 characters that ask for as much as texts of that length can.
+fn heavy(rng: &mut Rng) -> String {
+    const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let mut text = String::from("a");
+    let kind = rng.below(7);
+    loop {
+        let name = *rng.pick(&NAMES);
+        let other = *rng.pick(&NAMES);
+        let number = 2 + rng.below(40);
+        let longer = match if kind == 6 { rng.below(6) } else { kind } {
+            0 => format!("({text}+{name})//{other}"),
+            1 => format!("({text}+{name})*({other}+{number})"),
+            2 => format!("min({text},{name}*{other}+{number})"),
+            3 => format!("({text}*{name}+{other})%({name}*{number})"),
+            4 => format!("({text}+{name}//{number})//{other}+{name}%{number}"),
+            _ => format!("({text} if {name}<{other}*{number} else {name})"),
+        };
+        if longer.len() > 200 {
+            return text;
+        }
+        text = longer;
+    }
+}
+
+#[test]
+fn no_text_of_200_characters_takes_long() {
+    let mut slowest = (std::time::Duration::ZERO, String::new());
+    for seed in numbers(400) {
+        let rng = &mut Rng(1 << 42 | seed);
+        let text = heavy(rng);
+        let known = [
+            "a=0..b, c=0..d, e=0..f, g % 7 == 3, h=..",
+            "a + b <= c, d*e == f*g, h != 3",
+            "a=0..10, b=0..a, c=0..b, d=0..c",
+            "",
+        ];
+        let start = std::time::Instant::now();
+        let known = *rng.pick(&known);
+        if let Some(expression) = read(known, &text) {
+            let simple = expression.simplify();
+            let found = simple.text(Syntax::Python).expect("short");
+            let took = start.elapsed();
+            assert_eq!(simple.simplify().text(Syntax::Python).expect("short"), found, "{text} where {known}");
+            // A fifth of a second on a machine that does nothing else.
+            assert!(took.as_secs() < 3, "{text} where {known}: {took:?}");
+            if took > slowest.0 {
+                slowest = (took, format!("{text} where {known}"));
+            }
+        }
+    }
+    println!("{:?}: {}", slowest.0, slowest.1);
 }
