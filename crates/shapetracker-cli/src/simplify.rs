@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde_json::json;
-use shapetracker::expr::{Expr, Extremes, Graph, Language, Node, Syntax};
+use shapetracker::expr::{Binary, Expr, Extremes, Graph, Language, Node, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker_base::int;
 use shapetracker_base::text::Place;
@@ -54,16 +54,27 @@ pub(crate) struct Args {
 
 pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
     let text = text_of(&args.expression)?;
-    let mut is_about_numbers = false;
-    let failure = match numbers(args, &text, &mut is_about_numbers) {
-        Err(failure) if failure.is_syntax() => failure,
-        answer => return answer,
-    };
-    // What is no question about numbers may be one about names.
+    let mut kind = Kind::Names;
+    let of_numbers = numbers(args, &text, &mut kind);
+    if kind == Kind::Numbers || of_numbers.as_ref().is_err_and(|failure| !failure.is_syntax()) {
+        return of_numbers;
+    }
+    // What is no question about numbers alone may be one about names.
     match bounded(|| names(args, &text)) {
-        Err(_) if is_about_numbers => Err(failure),
+        Err(_) if kind == Kind::Variables => of_numbers,
         answer => answer,
     }
+}
+
+/// What a question is about, as far as that is known.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Not all ranges are those of numbers.
+    Names,
+    /// All ranges are.
+    Variables,
+    /// They are, and nothing is divided by a variable.
+    Numbers,
 }
 
 /// An expression before and after, with its condition, and what is known of its values.
@@ -77,15 +88,25 @@ struct Simplified<'a> {
 }
 
 /// The answer where all variables have ranges of numbers.
-fn numbers(args: &Args, text: &str, is_about_numbers: &mut bool) -> Result<Answer, Failure> {
+fn numbers(args: &Args, text: &str, kind: &mut Kind) -> Result<Answer, Failure> {
     let syntax = syntax(args);
     let mut graph = Graph::new();
     for text in &args.ranges {
         declare(&mut graph, text)?;
     }
-    *is_about_numbers = true;
+    *kind = Kind::Variables;
     let expr = parse(&mut graph, text, syntax)?;
     let given = args.given.as_ref().map(|text| condition(&mut graph, text, syntax)).transpose()?;
+    let divisors: Vec<Expr> = (graph.parts(&[expr]).into_iter())
+        .filter_map(|part| match graph.node(part) {
+            Node::Binary(Binary::Div | Binary::Mod, _, divisor) => Some(divisor),
+            _ => None,
+        })
+        .collect();
+    let varies = |part: &Expr| matches!(graph.node(*part), Node::Variable(_));
+    if !graph.parts(&divisors).iter().any(varies) {
+        *kind = Kind::Numbers;
+    }
     let (simple, simple_given) = match given {
         None => (graph.simplify(expr), None),
         Some(given) => {

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use indexpr::{Cost, Expr, Graph, Node, Syntax};
+use shapetracker_base::int::bits;
 use shapetracker_base::text::{ParseError, check_length};
 
 use crate::answer::Reason;
@@ -19,7 +20,7 @@ use crate::expression::read::{Meaning, Reader};
 use crate::expression::write::Pen;
 use crate::index::Writer;
 use crate::literal::{Literal, Relation};
-use crate::poly::{MOST_STEPS, Poly, Var, within};
+use crate::poly::{MOST_STEPS, Poly, Var, floor, within};
 use crate::region::{Ask, Region, Stop, Truth};
 use crate::scope::Scope;
 
@@ -199,14 +200,17 @@ fn tightened(mut scope: Scope) -> Scope {
             }
             for var in literal.poly.vars() {
                 let Some((by, rest)) = literal.poly.linear_in(var) else { continue };
-                let Some(by @ (1 | -1)) = by.number() else { continue };
+                let Some(by) = by.number().filter(|by| by.unsigned_abs() < 1 << 62) else { continue };
                 let Some(most) = greatest(&scope, &rest) else { continue };
                 let name = &scope.names()[usize::from(var.0)];
                 let (mut lo, mut hi) = (name.lo, name.hi);
-                if by == 1 {
-                    lo = Some(lo.map_or(-most, |lo| lo.max(-most)));
+                // by * var >= -most.
+                if by > 0 {
+                    let least = -floor(most, by);
+                    lo = Some(lo.map_or(least, |lo| lo.max(least)));
                 } else {
-                    hi = Some(hi.map_or(most, |hi| hi.min(most)));
+                    let greatest = floor(most, -by);
+                    hi = Some(hi.map_or(greatest, |hi| hi.min(greatest)));
                 }
                 if (lo, hi) != (name.lo, name.hi) && lo.zip(hi).is_none_or(|(lo, hi)| lo <= hi) {
                     changed = true;
@@ -484,6 +488,11 @@ impl Expression {
     /// are two or three. Beyond that, and where there are more than 400 parts, numbers alone are simplified.
     pub fn simplify(&self) -> Expression {
         let mut best = self.refitted(&self.graph, &self.roots()).unwrap_or_else(|| self.clone());
+        if best.is_of_numbers() {
+            let mut graph = best.graph.clone();
+            let simple = simplified(&mut graph, &best.roots());
+            return best.refitted(&graph, &simple).unwrap_or(best);
+        }
         // Every round lowers a figure of the cost and raises none. What is done in a round depends on the expression alone.
         while let Some(better) = best.round() {
             best = better;
@@ -498,17 +507,24 @@ impl Expression {
         Some(Expression { names: self.names.clone(), graph, value, given })
     }
 
+    /// Whether ranges and divisors are numbers and nothing else is known: that is the business of `indexpr`.
+    fn is_of_numbers(&self) -> bool {
+        let scope = &self.names.scope;
+        let nothing_else = scope.given().is_empty() && scope.definitions().is_empty();
+        nothing_else && self.is_bounded() && self.roots().iter().all(|root| divisors(&self.graph, *root).is_empty())
+    }
+
     /// A cheaper expression, if one is found.
     fn round(&self) -> Option<Expression> {
-        let mut trial = Trial { graph: self.graph.clone(), best: self.roots(), cost: self.cost(), improved: false };
-        let is_true = self.is_true(&trial.best);
-        if is_true && self.names.scope.given().is_empty() && self.names.scope.definitions().is_empty() {
-            // Numbers are the business of `indexpr`.
-            let simple = trial.simplified(&trial.best.clone());
-            trial.offer(simple, |_, _| true);
-        } else {
-            within(STEPS, || self.candidates(&mut trial, is_true));
-        }
+        let is_true = self.is_true(&self.roots());
+        let mut trial = Trial {
+            graph: self.graph.clone(),
+            best: self.roots(),
+            cost: self.cost(),
+            improved: false,
+            is_narrow: is_true && bits(self.graph.value_range(&self.roots())) <= 32,
+        };
+        within(STEPS, || self.candidates(&mut trial, is_true));
         if trial.improved { self.refitted(&trial.graph, &trial.best) } else { None }
     }
 
@@ -528,7 +544,7 @@ impl Expression {
             sources.push(written);
         }
         for source in sources {
-            let simple = trial.simplified(&source);
+            let simple = simplified(&mut trial.graph, &source);
             // Of ranges that are those of the names what `indexpr` does is right as it is, if that is of what is right.
             let known = is_true && source == self.roots();
             trial.offer(simple, |graph, found| known || is_same(graph, found));
@@ -542,28 +558,31 @@ struct Trial {
     best: Vec<Expr>,
     cost: Cost,
     improved: bool,
+    /// Whether 32 bits suffice, as they must do in the end, too.
+    is_narrow: bool,
 }
 
 impl Trial {
-    /// What numbers alone make of expressions.
-    fn simplified(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        match roots[..] {
-            [value, given] => {
-                let (value, given) = self.graph.simplify_pair(value, given);
-                vec![value, given]
-            }
-            [value] => vec![self.graph.simplify(value)],
-            _ => roots.to_vec(),
-        }
-    }
-
     /// Takes expressions if they are cheaper and right.
     fn offer(&mut self, found: Vec<Expr>, is_right: impl FnOnce(&Graph, &[Expr]) -> bool) {
         let new = self.graph.cost(&found);
         let no_dearer = new.ops <= self.cost.ops && new.divmods <= self.cost.divmods && new.weight <= self.cost.weight;
-        if no_dearer && new != self.cost && is_right(&self.graph, &found) {
+        let is_too_wide = self.is_narrow && bits(self.graph.value_range(&found)) > 32;
+        if no_dearer && new != self.cost && !is_too_wide && is_right(&self.graph, &found) {
             (self.best, self.cost, self.improved) = (found, new, true);
         }
+    }
+}
+
+/// What numbers alone make of expressions.
+fn simplified(graph: &mut Graph, roots: &[Expr]) -> Vec<Expr> {
+    match roots[..] {
+        [value, given] => {
+            let (value, given) = graph.simplify_pair(value, given);
+            vec![value, given]
+        }
+        [value] => vec![graph.simplify(value)],
+        _ => roots.to_vec(),
     }
 }
 

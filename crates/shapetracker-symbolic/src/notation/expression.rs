@@ -43,6 +43,7 @@ impl Question {
     /// Linear in the text, some five times over, and that of what is asked of the divisors.
     pub fn expression(&mut self, text: &str, syntax: Syntax) -> Result<Expression, ParseError> {
         check_length(text)?;
+        self.has_variables = true;
         let (names, divided) = structure(text, syntax).map_err(|err| self.not_zero(err, text, &[]))?;
         let unknown: Vec<&Arc<str>> = names.iter().filter(|name| !self.given.is_about(name)).collect();
         let is_numeric = |name: &&Arc<str>| !unknown.contains(name);
@@ -119,7 +120,9 @@ impl Question {
     /// Names that cannot be names of sizes, conditions that no values meet, and what the graph refuses with the ranges that
     /// were said.
     pub fn expression_of(&mut self, graph: &Graph, value: Expr) -> Result<Expression, ParseError> {
-        let whole = |message: String| ParseError::new(message, "", 0..0);
+        self.has_variables = true;
+        let text = self.given.texts.first().cloned().unwrap_or_default();
+        let whole = |message: String| ParseError::new(message, text.clone(), 0..text.trim_end().len());
         let mut names: Vec<Arc<str>> = graph.variables().iter().map(|variable| variable.name.as_str().into()).collect();
         let own = names.len();
         names.extend(self.given.names.iter().map(|known| known.0.clone()));

@@ -7,7 +7,7 @@ use shapetracker::{Arithmetic, Operator, Reader, Role};
 use shapetracker_base::text::{ParseError, Token, Tokens, check_length, quoted};
 
 use super::reading::{Computed, variable};
-use super::why_no_name;
+use super::why_no_variable;
 use crate::literal::Literal;
 use crate::poly::{Poly, TooLarge, Var};
 use crate::scope::MAX_NAMES;
@@ -59,7 +59,8 @@ impl Arithmetic for Collected<'_> {
         if let Some(place) = self.names.iter().position(|(known, ..)| **known == *name) {
             return Ok(Some(variable(place)));
         }
-        if let Some(why) = why_no_name(name) {
+        // Of a name that no size may have it is said later that it does not occur.
+        if let Some(why) = why_no_variable(name) {
             return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
         }
         if self.names.len() == MAX_NAMES {

@@ -62,6 +62,8 @@ pub struct Question {
     scope: Scope,
     /// Whether a variable occurs elsewhere than in strides.
     is_size: Vec<bool>,
+    /// Whether names are those of an expression, which may be called what no size may.
+    has_variables: bool,
 }
 
 impl Question {
@@ -388,7 +390,7 @@ impl Question {
     /// The polynomial of a name that was not met before.
     fn new_name(&mut self, name: &str, role: Role) -> Result<Poly, String> {
         let Some(definition) = self.given.definition(name).cloned() else {
-            if let Some(why) = why_no_name(name) {
+            if let Some(why) = if self.has_variables { why_no_variable(name) } else { why_no_name(name) } {
                 return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
             }
             let var = self.scope.declare(name, None, None);
@@ -469,13 +471,8 @@ fn composed(poly: &Poly, meaning: impl Fn(Var) -> Poly) -> Result<Poly, String> 
 /// assert_eq!(why_no_name("uint8"), Some("it is the name of a type of elements"));
 /// ```
 pub fn why_no_name(name: &str) -> Option<&'static str> {
-    const KEYWORDS: [&str; 28] = [
-        "None", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "except",
-        "finally", "for", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "return",
-        "try", "while", "with", "yield",
-    ];
-    if KEYWORDS.contains(&name) {
-        return Some("it is a keyword of Python");
+    if let Some(why) = why_no_variable(name) {
+        return Some(why);
     }
     if ["offset", "mask", "over", "View", "ShapeTracker", "Ellipsis", "newaxis"].contains(&name) {
         return Some("it means something in views and chains");
@@ -490,8 +487,19 @@ pub fn why_no_name(name: &str) -> Option<&'static str> {
         return Some("it is the name of a type of elements");
     }
     let number = name.strip_prefix("idx").unwrap_or_default();
-    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some("it is the name of an index");
+    let is_index = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_index.then_some("it is the name of an index")
+}
+
+/// Why a text cannot be the name of a variable of an expression, if it cannot.
+fn why_no_variable(name: &str) -> Option<&'static str> {
+    const KEYWORDS: [&str; 28] = [
+        "None", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "except",
+        "finally", "for", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "return",
+        "try", "while", "with", "yield",
+    ];
+    if KEYWORDS.contains(&name) {
+        return Some("it is a keyword of Python");
     }
     indexpr::why_no_name(name)
 }

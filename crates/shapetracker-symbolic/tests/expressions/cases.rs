@@ -70,3 +70,59 @@ fn named_cases_become_what_is_expected() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn where_all_is_numbers_the_answer_is_that_of_numbers() {
+    let cases = [
+        ("x=0..100, y=0..4", "(x*4 + y) // 4 + x % 6 // 3"),
+        ("x=0..102", "x // 7 + x % 7"),
+        ("x=-9..102, y=3..9", "min(x, y, x) * 3 - max(x, y) * 3"),
+        ("a=0..16, b=0..3", "(8*a + b + 255) // 256 if a + b >= 1 else 0"),
+    ];
+    for (known, text) in cases {
+        let expression = Question::new([known]).unwrap().expression(text, Syntax::Python).unwrap();
+        let mut graph = expression.graph().clone();
+        let simple = graph.simplify(expression.value());
+        assert_eq!(expression.simplify().text(Syntax::Python), graph.text(simple, Syntax::Python), "{text}");
+        assert!(expression.is_bounded());
+    }
+}
+
+#[test]
+fn a_condition_that_is_given_is_used_and_made_cheaper_itself() {
+    let simple = |known: &str, text, given| {
+        let mut question = Question::new([known]).unwrap();
+        let expression = question.expression(text, Syntax::Python).unwrap().given(given, Syntax::Python).unwrap();
+        let simple = expression.simplify();
+        let condition = simple.graph().text(simple.condition().unwrap(), Syntax::Python).unwrap();
+        (simple.text(Syntax::Python).unwrap(), condition)
+    };
+    let pair = |value: &str, condition: &str| (value.to_owned(), condition.to_owned());
+    assert_eq!(simple("N=1.., i=..", "i % N", "0 <= i < N and i < N + 1"), pair("i", "i >= 0 and i < N"));
+    assert_eq!(simple("T=1.., x=..", "x // T", "x // T == 3 and x >= 0"), simple("T=1.., x=..", "3", "x // T == 3"));
+    assert_eq!(simple("z=0..Z", "min(z, Z)", "z < Z"), pair("z", "True"));
+}
+
+#[test]
+fn what_is_wrong_is_said_at_its_place() {
+    let message = |known: &[&str], text| {
+        let read = Question::new(known).and_then(|mut question| question.expression(text, Syntax::Python));
+        read.expect_err("a mistake").to_string()
+    };
+    assert_eq!(
+        message(&["x=0..4"], "x + z"),
+        "nothing is said of `z`: say its range, such as `z=0..8`, or `z=..`\n  x + z\n      ^"
+    );
+    assert_eq!(
+        message(&["index=0.., d=1.."], "indx // d"),
+        "nothing is said of `indx`: did you mean `index`?\n  indx // d\n  ^^^^"
+    );
+    assert_eq!(
+        message(&["d=-3.."], "1 + x % d"),
+        "%: the divisor can be zero: say `d=1..`, or `d != 0`\n  1 + x % d\n        ^"
+    );
+    // What a graph takes for ranges that are made smaller is no proof: x + 5 is 0 for x = -5.
+    assert!(message(&["x=.."], "1 // (x*x*x*x*x*x*x*x*x*x*x*x*x*x*x*x + 5*x)").contains("can be zero"));
+    assert!(message(&["d != 0"], "CeilDiv(x, d)").contains("depends on the sign of d"));
+    assert!(message(&["x=1.., x < 1"], "x").contains("no values of the names satisfy this"));
+}
