@@ -466,6 +466,8 @@ impl Reader {
     }
 
     fn choice(&mut self, condition: Truth, a: Poly, b: Poly) -> Ask<Poly> {
+        let opposite = self.negation(condition)?;
+        let (a, b) = (self.refined(a, condition)?, self.refined(b, opposite)?);
         if a == b {
             return Ok(a);
         }
@@ -494,13 +496,67 @@ impl Reader {
         let (mut condition, mut a, mut b) = (condition, a, b);
         let common = in_common(&[a.clone(), b.clone()])?;
         (a, b) = (a.sub(&common)?, b.sub(&common)?);
-        let opposite = self.negation(condition)?;
         if self.of(opposite) < self.of(condition) {
             condition = opposite;
             std::mem::swap(&mut a, &mut b);
         }
         let atom = self.atom(Atom::Choice(condition, a, b))?;
         Ok(common.add(&atom)?)
+    }
+
+    /// A number with the atoms in it that are polynomials where a condition holds replaced by these: `x % N` is `x` where
+    /// `0 <= x < N`.
+    fn refined(&self, mut poly: Poly, condition: Truth) -> Ask<Poly> {
+        const MOST: usize = 8;
+        let literals = self.literals(condition);
+        if literals.is_empty() || poly.vars().iter().all(|var| self.atom_of(*var).is_none()) {
+            return Ok(poly);
+        }
+        let Some(region) = assumed(&self.region, &literals)? else { return Ok(poly) };
+        for _ in 0..MOST {
+            let mut found = None;
+            for var in poly.vars().into_iter().rev() {
+                if let Some(atom) = self.atom_of(var)
+                    && let Some(value) = self.decided(&region, atom)?
+                {
+                    found = Some((var, value));
+                    break;
+                }
+            }
+            let Some((var, value)) = found else { break };
+            poly = poly.substitute(var, &value)?;
+        }
+        Ok(poly)
+    }
+
+    /// The polynomial that an atom is on a region, if it is one.
+    fn decided(&self, region: &Region, atom: &Atom) -> Ask<Option<Poly>> {
+        let first = |list: &[Poly], least: bool| -> Ask<Option<Poly>> {
+            for poly in list {
+                let mut is_first = true;
+                for other in list {
+                    let difference = if least { other.sub(poly)? } else { poly.sub(other)? };
+                    is_first &= region.known_ge(&difference) == Some(true);
+                }
+                if is_first {
+                    return Ok(Some(poly.clone()));
+                }
+            }
+            Ok(None)
+        };
+        Ok(match atom {
+            Atom::Quotient { dividend, divisor, is_positive: true } => {
+                region.known_division(dividend, divisor)?.map(|division| division.quotient)
+            }
+            Atom::Least(list) if list.len() <= MOST_JUDGED => first(list, true)?,
+            Atom::Greatest(list) if list.len() <= MOST_JUDGED => first(list, false)?,
+            Atom::Choice(condition, a, b) => match self.literal(*condition).map(|literal| region.truth(&literal)) {
+                Some(crate::region::Truth::Always) => Some(a.clone()),
+                Some(crate::region::Truth::Never) => Some(b.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     // ---- conditions
@@ -665,15 +721,21 @@ impl Reader {
         }
     }
 
+    /// The comparisons that hold where a condition does.
+    fn literals(&self, truth: Truth) -> Vec<Literal> {
+        match self.of(truth) {
+            Fact::All(list) => list.iter().filter_map(|part| self.literal(*part)).collect(),
+            _ => self.literal(truth).into_iter().collect(),
+        }
+    }
+
     /// The reader where a condition holds, as far as it is understood; `None` where that is nowhere.
     pub(super) fn assuming(&self, truth: Truth) -> Ask<Option<Reader>> {
         let mut with = self.clone();
-        let literals: Vec<Literal> = match self.of(truth) {
-            Fact::Known(false) => return Ok(None),
-            Fact::All(list) => list.iter().filter_map(|part| self.literal(*part)).collect(),
-            _ => self.literal(truth).into_iter().collect(),
-        };
-        let Some(region) = assumed(&self.region, &literals)? else { return Ok(None) };
+        if *self.of(truth) == Fact::Known(false) {
+            return Ok(None);
+        }
+        let Some(region) = assumed(&self.region, &self.literals(truth))? else { return Ok(None) };
         // What was made beside the atoms would take their places.
         if region.vars() != self.region.vars() {
             return Err(UNREAD);

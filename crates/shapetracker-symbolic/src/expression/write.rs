@@ -240,8 +240,30 @@ impl<'r> Pen<'r> {
 
     /// A polynomial as an expression.
     pub(super) fn number(&mut self, poly: &Poly) -> Written<Expr> {
+        if let Some(choice) = self.choice_of_sums(poly)? {
+            return Ok(choice);
+        }
         let poly = self.prepared(poly)?;
         self.sum(&poly)
+    }
+
+    /// A sum with a choice as a choice of sums, where that is shorter: `x if c else x - N` for `x + (0 if c else -N)`.
+    fn choice_of_sums(&mut self, poly: &Poly) -> Written<Option<Expr>> {
+        for var in poly.vars() {
+            let Some(Atom::Choice(condition, a, b)) = self.reader.atom_of(var) else { continue };
+            let Some((by, rest)) = poly.linear_in(var) else { continue };
+            if !by.is_one() || rest.is_zero() || self.open.contains(&var) {
+                continue;
+            }
+            let (condition, a, b) = (*condition, a.add(&rest)?, b.add(&rest)?);
+            if 2 + self.weight(&a) + self.weight(&b) >= self.weight(poly) {
+                continue;
+            }
+            let condition = self.condition(condition)?;
+            let (a, b) = (self.number(&a)?, self.number(&b)?);
+            return Ok(Some(self.writer.graph.select(condition, a, b)?));
+        }
+        Ok(None)
     }
 
     /// A polynomial over variables that are written, with a sign in front if there is no positive term.

@@ -9,7 +9,7 @@ use shapetracker_base::text::{ParseError, Token, Tokens, check_length, nearest, 
 use super::Question;
 use super::given::What;
 use crate::expression::{Expression, always, divisors, says};
-use crate::literal::Literal;
+use crate::literal::{Literal, Relation};
 use crate::poly::Poly;
 
 /// What CUDA numbers threads with, by an axis behind a dot.
@@ -62,15 +62,21 @@ impl Question {
             }
         }
         let whole = |message: String| ParseError::new(message, text, 0..text.trim_end().len());
+        let mut assumed = Vec::new();
         for (name, ..) in self.given.names.clone() {
-            self.found(&name, Role::Stride).map_err(whole)?;
+            // Where nothing but an end of a range is said of it, a divisor is as good as one of which nothing is said.
+            let is_assumed = divided.contains(&name) && self.says_no_sign(&name);
+            let role = if is_assumed { Role::Other } else { Role::Stride };
+            let poly = self.found(&name, role).map_err(whole)?;
+            if is_assumed {
+                assumed.push(poly);
+            }
         }
         let mut unknown: Vec<Arc<str>> = unknown.into_iter().cloned().collect();
         unknown.sort_by_cached_key(|name| {
             let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
             (name[..digits].to_owned(), name.len(), name.clone())
         });
-        let mut assumed = Vec::new();
         for name in &unknown {
             let role = if divided.contains(name) { Role::Other } else { Role::Stride };
             let poly = self.found(name, role).map_err(whole)?;
@@ -156,6 +162,18 @@ impl Question {
         Expression::of_graph(scope, graph, value).map_err(|err| whole(err.to_string()))
     }
 
+    /// Whether a name has no range and no definition, and is not said to differ from anything.
+    fn says_no_sign(&self, name: &str) -> bool {
+        let Some(place) = self.given.names.iter().position(|known| *known.0 == *name) else { return true };
+        self.given.items.iter().all(|item| match &item.what {
+            What::Range(var, ..) | What::Definition(var, _) => usize::from(var.0) != place,
+            What::Conditions(literals) => !literals.iter().any(|literal| {
+                literal.relation == Relation::NotEqual
+                    && literal.poly.vars().iter().any(|var| usize::from(var.0) == place)
+            }),
+        })
+    }
+
     /// Whether nothing but ranges of numbers is said.
     fn is_about_numbers(&self) -> bool {
         self.given.items.iter().all(|item| match &item.what {
@@ -188,8 +206,11 @@ impl Question {
     }
 }
 
+/// Some names.
+type Names = Vec<Arc<str>>;
+
 /// The names that an expression uses, and those of them that are divided by.
-fn structure(text: &str, syntax: Syntax) -> Result<(Vec<Arc<str>>, Vec<Arc<str>>), ParseError> {
+fn structure(text: &str, syntax: Syntax) -> Result<(Names, Names), ParseError> {
     let words = words(text);
     // What is made of numbers and names of few bits fits, whatever it is; with all names from 1 on, less is refused.
     let mut failure = None;

@@ -53,6 +53,9 @@ const CASES: &[(&str, &str, &str)] = &[
     ("d != 0", "(y*d + d) // d * 2", "(y + 1) * 2"),
     ("d != 0", "x - x // d * d", "x % d"),
     ("d != 0", "(x % d) % d", "x % d"),
+    ("x=0..2*N", "x % N if x < N else x - N", "x if x < N else x - N"),
+    ("x0=0..s0*s1", "ModularIndexing(x0, s0, s1)", "x0 // s0"),
+    ("x=0..n*m", "x // n % m * n + x % n", "x"),
     ("N=1.., x=..", "(x + N - 1) // N * N >= x", "True"),
 ];
 
