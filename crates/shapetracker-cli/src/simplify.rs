@@ -81,8 +81,9 @@ enum Kind {
 struct Simplified<'a> {
     before: (&'a Graph, Vec<Expr>),
     after: (&'a Graph, Vec<Expr>),
-    /// The range of the result; `None` where a name in it has no end.
-    extremes: Option<Extremes>,
+    /// The range of the result; `None` where a name in it has no end. It is asked for when the text is there, which may be
+    /// too long to be written.
+    extremes: &'a dyn Fn() -> Option<Extremes>,
     /// What is known of the names, where there are any.
     names: Option<(&'a Scope, &'a [Literal])>,
 }
@@ -97,14 +98,7 @@ fn numbers(args: &Args, text: &str, kind: &mut Kind) -> Result<Answer, Failure> 
     *kind = Kind::Variables;
     let expr = parse(&mut graph, text, syntax)?;
     let given = args.given.as_ref().map(|text| condition(&mut graph, text, syntax)).transpose()?;
-    let divisors: Vec<Expr> = (graph.parts(&[expr]).into_iter())
-        .filter_map(|part| match graph.node(part) {
-            Node::Binary(Binary::Div | Binary::Mod, _, divisor) => Some(divisor),
-            _ => None,
-        })
-        .collect();
-    let varies = |part: &Expr| matches!(graph.node(*part), Node::Variable(_));
-    if !graph.parts(&divisors).iter().any(varies) {
+    if text.len() > LONGEST_OF_NAMES || !divides_by_variables(&graph, expr) {
         *kind = Kind::Numbers;
     }
     let (simple, simple_given) = match given {
@@ -115,12 +109,14 @@ fn numbers(args: &Args, text: &str, kind: &mut Kind) -> Result<Answer, Failure> 
         }
     };
     // Where a condition that was given never holds, no value is asked for: the range is that of the expression by itself.
-    let extremes = graph.extremes(simple, simple_given).or_else(|| graph.extremes(simple, None));
-    let extremes = extremes.unwrap_or_else(|| Extremes::bound(graph.range(simple)));
+    let extremes = || {
+        let found = graph.extremes(simple, simple_given).or_else(|| graph.extremes(simple, None));
+        Some(found.unwrap_or_else(|| Extremes::bound(graph.range(simple))))
+    };
     let found = Simplified {
         before: (&graph, [expr].into_iter().chain(given).collect()),
         after: (&graph, [simple].into_iter().chain(simple_given).collect()),
-        extremes: Some(extremes),
+        extremes: &extremes,
         names: None,
     };
     found.answer(args)
@@ -144,18 +140,32 @@ fn names(args: &Args, text: &str) -> Result<Answer, Failure> {
     let (graph, value, condition) = (simple.graph(), simple.value(), simple.condition());
     // Conditions exclude values, so that the ends need not be attained.
     let is_free = simple.scope().given().is_empty() && simple.scope().definitions().is_empty();
-    let extremes = simple.is_bounded().then(|| {
-        let found = graph.extremes(value, condition).or_else(|| graph.extremes(value, None)).filter(|_| is_free);
-        found.unwrap_or_else(|| Extremes::bound(graph.range(value)))
-    });
+    let extremes = || {
+        let of = |condition| graph.extremes(value, condition).filter(|_| is_free);
+        let found = || of(condition).or_else(|| of(None)).unwrap_or_else(|| Extremes::bound(graph.range(value)));
+        simple.is_bounded().then(found)
+    };
     let roots = |of: &Expression| [of.value()].into_iter().chain(of.condition()).collect();
     let found = Simplified {
         before: (expression.graph(), roots(&expression)),
         after: (simple.graph(), roots(&simple)),
-        extremes,
+        extremes: &extremes,
         names: Some((simple.scope(), simple.needs())),
     };
     found.answer(args)
+}
+
+/// What is divided by a variable is looked at as a question about names where the text is no longer.
+const LONGEST_OF_NAMES: usize = 1 << 12;
+
+/// Whether something is divided by what is no number.
+fn divides_by_variables(graph: &Graph, expr: Expr) -> bool {
+    let divisors = graph.parts(&[expr]).into_iter().filter_map(|part| match graph.node(part) {
+        Node::Binary(Binary::Div | Binary::Mod, _, divisor) => Some(divisor),
+        _ => None,
+    });
+    let divisors: Vec<Expr> = divisors.collect();
+    graph.parts(&divisors).into_iter().any(|part| matches!(graph.node(part), Node::Variable(_)))
 }
 
 fn syntax(args: &Args) -> Syntax {
@@ -179,7 +189,8 @@ impl Simplified<'_> {
         };
         let cost = |graph: &Graph, of: &[Expr]| Document::from(graph.cost(of));
         let values = graph.value_range(after);
-        let range = self.extremes.map(|extremes| [extremes.low, extremes.high]);
+        let extremes = (self.extremes)();
+        let range = extremes.map(|extremes| [extremes.low, extremes.high]);
         let mut json = json!({
             "expression": old.text(before[0], syntax).ok(),
             "simplified": text(simple).ok(),
@@ -188,16 +199,16 @@ impl Simplified<'_> {
             "code": args.lang.map(|_| &code),
             "cost": { "before": cost(old, before), "after": cost(graph, after) },
             "range": range,
-            "range_exact": self.extremes.is_some_and(|extremes| extremes.exact),
+            "range_exact": extremes.is_some_and(|extremes| extremes.exact),
             "value_range": range.map(|_| [values.0, values.1]),
             "bits": int::bits(values),
         });
         let mut remarks =
             vec![format!("before: {}", weight_text(old, before)), format!("after:  {}", weight_text(graph, after))];
-        remarks.extend(match (graph.node(simple), self.extremes) {
+        remarks.extend(match (graph.node(simple), extremes) {
             (Node::Bool(truth), _) => Some(format!("a condition that is always {truth}")),
             _ if graph.is_condition(simple) => match graph.range(simple) {
-                (truth, other) if truth == other && self.extremes.is_some() => {
+                (truth, other) if truth == other && extremes.is_some() => {
                     Some(format!("a condition that is always {}", truth == 1))
                 }
                 _ => Some("a condition".into()),
@@ -209,7 +220,7 @@ impl Simplified<'_> {
             if !needs.is_empty() {
                 remarks.push(format!("needs {}", text(needs).join(" and ")));
             }
-            if let (Some(language), None) = (args.lang, self.extremes)
+            if let (Some(language), None) = (args.lang, extremes)
                 && language != Language::Python
             {
                 let used = graph.parts(after).into_iter().filter_map(|part| match graph.node(part) {
