@@ -42,7 +42,7 @@ const STEPS: u64 = MOST_STEPS / 4;
 ///
 /// let mut question = Question::new(["T=1.., b=0.., t=0..T"])?;
 /// let expression = question.expression("(b*T + t) // T * T + (b*T + t) % T", Syntax::Python)?;
-/// assert_eq!(expression.simplify().text(Syntax::Python)?, "T * b + t");
+/// assert_eq!(expression.simplify().text(Syntax::Python)?, "b * T + t");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -301,16 +301,18 @@ impl Expression {
             return self.clone();
         }
         let mut best = self.refitted(&self.graph, &self.roots()).unwrap_or_else(|| self.clone());
-        if best.is_of_numbers() {
-            let mut graph = best.graph.clone();
-            let simple = simplified(&mut graph, &best.roots());
-            return best.refitted(&graph, &simple).unwrap_or(best);
-        }
         // Every round lowers a figure of the cost and raises none. What is done in a round depends on the expression alone.
-        while let Some(better) = best.round() {
-            best = better;
+        loop {
+            if best.is_of_numbers() {
+                let mut graph = best.graph.clone();
+                let simple = simplified(&mut graph, &best.roots());
+                return best.refitted(&graph, &simple).unwrap_or(best);
+            }
+            match best.round() {
+                Some(better) => best = better,
+                None => return best,
+            }
         }
-        best
     }
 
     /// Expressions of a graph with the widest ranges with which they fit.
@@ -442,11 +444,15 @@ impl Read {
     fn written(&self, names: &Names, graph: &mut Graph) -> Option<Vec<Expr>> {
         let mut all = Vec::new();
         for (reader, meaning) in [Some(&self.value), self.given.as_ref()].into_iter().flatten() {
-            let mut writer = Writer { graph: std::mem::take(graph), loops: 0, known: Vec::new() };
+            let (leading, known) = (Vec::new(), Vec::new());
+            let mut writer = Writer { graph: std::mem::take(graph), loops: 0, leading, known };
             let mut defined = Vec::new();
             for (place, carrier) in names.carriers.iter().enumerate() {
                 let range = writer.graph.variables()[place].range.clone();
                 let Ok(expr) = writer.graph.variable(&carrier.name, range) else { continue };
+                if !carrier.is_size {
+                    writer.leading.push(expr);
+                }
                 match place < names.scope.names().len() {
                     true => writer.known.push((Var(place as u8), expr)),
                     false => defined.push((expr, carrier.value.clone())),

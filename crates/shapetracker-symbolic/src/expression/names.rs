@@ -34,6 +34,8 @@ pub(super) struct Carrier {
     pub(super) value: Poly,
     /// Whether these ends hold for all values.
     pub(super) is_true: bool,
+    /// Whether it is a size: divided by, the end of a range, or part of a definition. Other names come first in products.
+    pub(super) is_size: bool,
     /// Whether it is divided by, is not 0 and may have either sign: in a graph it is positive, or negative.
     pub(super) has_either_sign: bool,
 }
@@ -138,6 +140,13 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
         let number = poly.number().and_then(|number| i64::try_from(number).ok());
         (name.clone(), poly.clone(), [number; 2])
     });
+    let is_part = |value: &Poly| {
+        let Some(var) = value.as_var() else { return true };
+        let ends = scope.given().iter().filter(|literal| literal.relation == Relation::AtLeast);
+        let ends = ends.map(|literal| literal.poly.linear_in(var)).flatten();
+        let mut ends = ends.filter_map(|(by, rest)| Some(by.number()? > 0 && !rest.vars().is_empty()));
+        scope.definitions().iter().any(|(_, poly)| poly.has(var)) || ends.any(|is_end| is_end)
+    };
     let carrier = |(name, value, [mut lo, mut hi]): (Arc<str>, Poly, [Option<i64>; 2])| {
         let is_divisor = divisors.contains(&name);
         if lo.is_none_or(|lo| lo < 1) && is_divisor && known(&value, 1, 1) {
@@ -155,7 +164,8 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
         }
         // A half-open range ends behind its greatest value, which must be a number.
         let is_true = lo.is_some() && hi.is_some_and(|hi| hi < i64::MAX) && !has_either_sign;
-        Carrier { name, value, lo, hi, is_true, has_either_sign }
+        let is_size = is_divisor || is_part(&value);
+        Carrier { name, value, lo, hi, is_true, is_size, has_either_sign }
     };
     names.chain(definitions).map(carrier).collect()
 }

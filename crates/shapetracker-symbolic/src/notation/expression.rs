@@ -28,7 +28,7 @@ impl Question {
     /// use shapetracker_symbolic::Question;
     ///
     /// let expression = Question::new(["H=8*h, x=0.."])?.expression("(x*H + 3) // 8", Syntax::Python)?;
-    /// assert_eq!(expression.simplify().text(Syntax::Python)?, "h * x");
+    /// assert_eq!(expression.simplify().text(Syntax::Python)?, "x * h");
     ///
     /// let err = Question::new(["d=0.."])?.expression("x // d", Syntax::Python).unwrap_err();
     /// assert_eq!(err.message(), "//: the divisor can be zero: say `d=1..`, or `d != 0`");

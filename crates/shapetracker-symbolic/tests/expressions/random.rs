@@ -123,6 +123,37 @@ fn text(tree: &Tree) -> String {
     }
 }
 
+/// The text in C, whose `/` and `%` round towards zero.
+fn text_of_c(tree: &Tree) -> String {
+    match tree {
+        Tree::Binary(op @ ("min" | "max"), a, b) => format!("{op}({}, {})", text_of_c(a), text_of_c(b)),
+        Tree::Binary(op, a, b) => {
+            let op = match *op {
+                "//" => "/",
+                "and" => "&&",
+                "or" => "||",
+                op => op,
+            };
+            format!("({} {op} {})", text_of_c(a), text_of_c(b))
+        }
+        Tree::Not(a) => format!("(!{})", text_of_c(a)),
+        Tree::Choice(c, a, b) => format!("({} ? {} : {})", text_of_c(c), text_of_c(a), text_of_c(b)),
+        leaf => text(leaf),
+    }
+}
+
+/// The value in C.
+fn value_in_c(tree: &Tree, at: &Point) -> i128 {
+    match tree {
+        Tree::Binary("//", a, b) => value_in_c(a, at) / value_in_c(b, at),
+        Tree::Binary("%", a, b) => value_in_c(a, at) % value_in_c(b, at),
+        Tree::Binary(op, a, b) => operate(op, value_in_c(a, at), value_in_c(b, at)),
+        Tree::Not(a) => 1 - value_in_c(a, at),
+        Tree::Choice(c, a, b) => value_in_c(if value_in_c(c, at) == 1 { a } else { b }, at),
+        leaf => value(leaf, at),
+    }
+}
+
 fn floor(a: i128, b: i128) -> i128 {
     let quotient = a / b;
     if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
@@ -277,8 +308,8 @@ fn case(rng: &mut Rng) -> (String, Tree, Vec<Point>) {
     (known, tree, points)
 }
 
-fn read(known: &str, text: &str) -> Option<Expression> {
-    Question::new([known]).ok()?.expression(text, Syntax::Python).ok()
+fn read(known: &str, text: &str, syntax: Syntax) -> Option<Expression> {
+    Question::new([known]).ok()?.expression(text, syntax).ok()
 }
 
 #[test]
@@ -289,7 +320,7 @@ fn values_stay_and_nothing_becomes_dearer() {
         let rng = &mut Rng(1 << 41 | seed);
         let (known, tree, points) = case(rng);
         let written = text(&tree);
-        let Some(expression) = read(&known, &written) else {
+        let Some(expression) = read(&known, &written, Syntax::Python) else {
             // Products that leave 64 bits, however small the names are.
             unread += 1;
             continue;
@@ -316,11 +347,72 @@ fn values_stay_and_nothing_becomes_dearer() {
             points_tried += 1;
         }
         assert_eq!(simple.simplify().text(Syntax::Python).expect("short"), found, "again: {}", context());
-        let again = read(&known, &found).unwrap_or_else(|| panic!("{} cannot be read", context()));
+        let again = read(&known, &found, Syntax::Python).unwrap_or_else(|| panic!("{} cannot be read", context()));
         assert_eq!(again.simplify().text(Syntax::Python).expect("short"), found, "as a text: {}", context());
     }
     println!("{cases} expressions, {unread} not read, {cheaper} cheaper; {points_tried} points");
     println!("operations, divisions and weight: {before_all:?} before, {after_all:?} after");
+}
+
+#[test]
+fn expressions_of_c_round_towards_zero_before_and_after() {
+    let (mut cases, mut points_tried, mut cheaper) = (0, 0, 0);
+    for seed in numbers(1_000) {
+        let rng = &mut Rng(1 << 43 | seed);
+        let (known, tree, points) = case(rng);
+        let written = text_of_c(&tree);
+        let Some(expression) = read(&known, &written, Syntax::C) else { continue };
+        cases += 1;
+        let simple = expression.simplify();
+        cheaper += usize::from(simple.cost() != expression.cost());
+        for point in &points {
+            let found = value_of(simple.graph(), simple.value(), point);
+            assert_eq!(found, value_in_c(&tree, point), "seed {seed}: {written} where {known} at {point:?}");
+            points_tried += 1;
+        }
+        let again = simple.simplify();
+        assert_eq!(again.text(Syntax::Python), simple.text(Syntax::Python), "seed {seed}: {written} where {known}");
+    }
+    println!("{cases} expressions of C, {cheaper} cheaper; {points_tried} points");
+}
+
+#[test]
+fn where_a_condition_is_given_values_stay_where_it_holds() {
+    let (mut cases, mut points_tried, mut cheaper) = (0, 0, 0);
+    for seed in numbers(1_500) {
+        let rng = &mut Rng(1 << 44 | seed);
+        let (known, tree, points) = case(rng);
+        let (_, names) = (&known, points[0].keys().copied().collect::<Vec<_>>());
+        let mut names = names;
+        names.sort_unstable();
+        let divisors = names.iter().filter(|name| DIVISORS.contains(name)).copied().collect();
+        let condition = Maker { rng, names, divisors }.condition(1);
+        let Some(expression) = read(&known, &text(&tree), Syntax::Python) else { continue };
+        let Ok(expression) = expression.given(&text(&condition), Syntax::Python) else { continue };
+        cases += 1;
+        let simple = expression.simplify();
+        let (before, after) = (expression.cost(), simple.cost());
+        let context = || format!("seed {seed}: {} given {} where {known}", text(&tree), text(&condition));
+        assert!(
+            after.ops <= before.ops && after.divmods <= before.divmods && after.weight <= before.weight,
+            "{}",
+            context()
+        );
+        cheaper += usize::from(after != before);
+        for point in &points {
+            let holds = value(&condition, point);
+            let given = simple.condition().expect("a condition");
+            assert_eq!(value_of(simple.graph(), given, point), holds, "{} at {point:?}", context());
+            if holds == 1 {
+                let found = value_of(simple.graph(), simple.value(), point);
+                assert_eq!(found, value(&tree, point), "{} at {point:?}", context());
+                points_tried += 1;
+            }
+        }
+        let again = simple.simplify();
+        assert_eq!(again.text(Syntax::Python), simple.text(Syntax::Python), "{}", context());
+    }
+    println!("{cases} expressions with a condition, {cheaper} cheaper; {points_tried} points");
 }
 
 /// Texts of 200 characters that ask for as much as texts of that length can.
@@ -361,7 +453,7 @@ fn no_text_of_200_characters_takes_long() {
         ];
         let start = std::time::Instant::now();
         let known = *rng.pick(&known);
-        if let Some(expression) = read(known, &text) {
+        if let Some(expression) = read(known, &text, Syntax::Python) {
             let simple = expression.simplify();
             let found = simple.text(Syntax::Python).expect("short");
             let took = start.elapsed();
