@@ -149,12 +149,12 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
     };
     let carrier = |(name, value, [mut lo, mut hi]): (Arc<str>, Poly, [Option<i64>; 2])| {
         let is_divisor = divisors.contains(&name);
-        if lo.is_none_or(|lo| lo < 1) && is_divisor && known(&value, 1, 1) {
+        if lo.is_none_or(|lo| lo < 1) && known(&value, 1, 1) {
             lo = Some(1);
         } else if lo.is_none() && known(&value, 0, 1) {
             lo = Some(0);
         }
-        if hi.is_none_or(|hi| hi > -1) && is_divisor && known(&value, 1, -1) {
+        if hi.is_none_or(|hi| hi > -1) && known(&value, 1, -1) {
             hi = Some(-1);
         }
         let contains_zero = lo.is_none_or(|lo| lo <= 0) && hi.is_none_or(|hi| hi >= 0);
