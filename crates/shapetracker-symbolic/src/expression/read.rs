@@ -23,6 +23,8 @@ const MOST_VARIABLES: usize = 190;
 const MOST_TERMS: usize = 64;
 /// So many operands of `min`, `max`, `and` or `or` are judged by each other.
 const MOST_JUDGED: usize = 6;
+/// The work of a question about layouts that reading one expression may not do.
+const WORK_OF_OTHERS: usize = 200_000;
 /// So many ways to write quotients are kept.
 const MOST_SPELLINGS: usize = 96;
 
@@ -89,6 +91,8 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(region: Region) -> Reader {
+        // Most lines take a hundredth of what a question about layouts may.
+        region.shared.spend(WORK_OF_OTHERS);
         // Quotients that conditions have given names come after those of the scope, and have places of their own.
         Reader { first: region.vars(), region, atoms: Vec::new(), facts: Vec::new(), spellings: Vec::new() }
     }
@@ -213,7 +217,8 @@ impl Reader {
                 let natural = not_negative(&self.region, &list.iter().collect::<Vec<_>>());
                 let var = self.region.fresh_at(value);
                 let least = Poly::from(var);
-                let below = list.iter().map(|poly| poly.sub(&least)).collect::<Result<Vec<_>, _>>()?;
+                let few = &list[..list.len().min(MOST_JUDGED)];
+                let below = few.iter().map(|poly| poly.sub(&least)).collect::<Result<Vec<_>, _>>()?;
                 self.region.add_known(natural.then(|| least.clone()).into_iter().chain(below))?;
                 var
             }
@@ -222,7 +227,8 @@ impl Reader {
                 let natural = list.iter().any(|poly| self.region.known_ge(poly) == Some(true));
                 let var = self.region.fresh_at(value);
                 let greatest = Poly::from(var);
-                let above = list.iter().map(|poly| greatest.sub(poly)).collect::<Result<Vec<_>, _>>()?;
+                let few = &list[..list.len().min(MOST_JUDGED)];
+                let above = few.iter().map(|poly| greatest.sub(poly)).collect::<Result<Vec<_>, _>>()?;
                 self.region.add_known(natural.then(|| greatest.clone()).into_iter().chain(above))?;
                 var
             }
@@ -411,46 +417,43 @@ impl Reader {
     // ---- minima and choices
 
     fn extreme(&mut self, least: bool, a: &Poly, b: &Poly) -> Ask<Poly> {
-        let mut list: Vec<Poly> = Vec::new();
-        for operand in [a, b] {
+        // Each with the operand that it is of: those of one are judged already.
+        let mut list: Vec<(Poly, bool)> = Vec::new();
+        for (operand, is_second) in [(a, false), (b, true)] {
             // Of the least of others plus a number the operands are taken.
             let inner = operand.vars().into_iter().find_map(|var| match self.atom_of(var) {
-                Some(Atom::Least(list)) if least => Some((var, list.clone())),
-                Some(Atom::Greatest(list)) if !least => Some((var, list.clone())),
+                Some(Atom::Least(list)) if least => Some((var, list)),
+                Some(Atom::Greatest(list)) if !least => Some((var, list)),
                 _ => None,
             });
             match inner {
                 Some((var, inner)) if operand.linear_in(var).is_some_and(|(by, _)| by.is_one()) => {
                     let rest = operand.sub(&Poly::from(var))?;
                     for poly in inner {
-                        list.push(poly.add(&rest)?);
+                        list.push((poly.add(&rest)?, is_second));
                     }
                 }
-                _ => list.push(operand.clone()),
+                _ => list.push((operand.clone(), is_second)),
             }
         }
         // The first name first, and numbers last.
         list.sort_unstable_by(|a, b| b.cmp(a));
-        list.dedup();
+        list.dedup_by(|a, b| a.0 == b.0);
         let mut place = 0;
         while list.len() <= MOST_JUDGED && place < list.len() {
-            let is_dominated = |other: usize| -> Ask<bool> {
-                let (above, below) = if least { (place, other) } else { (other, place) };
-                Ok(self.region.known_ge(&list[above].sub(&list[below])?) == Some(true))
-            };
-            let mut dominated = false;
-            for other in 0..list.len() {
-                if other != place && is_dominated(other)? {
-                    dominated = true;
-                    break;
-                }
+            let (poly, is_second) = &list[place];
+            let mut is_dominated = false;
+            for (other, _) in list.iter().filter(|other| other.1 != *is_second) {
+                let difference = if least { poly.sub(other)? } else { other.sub(poly)? };
+                is_dominated |= self.region.known_ge(&difference) == Some(true);
             }
-            if dominated {
+            if is_dominated {
                 list.remove(place);
             } else {
                 place += 1;
             }
         }
+        let mut list: Vec<Poly> = list.into_iter().map(|(poly, _)| poly).collect();
         if let [only] = &list[..] {
             return Ok(only.clone());
         }

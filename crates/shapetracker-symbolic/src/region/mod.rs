@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use crate::answer::Reason;
 use crate::literal::{Literal, Relation};
-use crate::poly::{Poly, TooLarge, Var, floor, modulo};
+use crate::poly::{Monomial, Poly, TooLarge, Var, floor, modulo};
 use crate::region::points::with_values;
 use crate::region::prove::Frame;
 use crate::scope::{MAX_NAMES, Quotient, Scope};
@@ -267,8 +267,15 @@ impl Region {
     /// Adds what a new variable is known to satisfy: that polynomials are at least 0.
     pub(crate) fn add_known(&mut self, at_least: impl IntoIterator<Item = Poly>) -> Ask<()> {
         for poly in at_least {
-            self.add_at_least(poly)?;
+            // A range is one; anything else is new with the variable, so that there is no proof of it.
+            match poly.terms() {
+                [_] | [_, (Monomial::ONE, _)] => {
+                    self.add_at_least(poly)?;
+                }
+                _ => self.at_least.push(poly),
+            }
         }
+        self.frame = OnceCell::new();
         self.keep_samples();
         Ok(())
     }
