@@ -143,7 +143,7 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
     let is_part = |value: &Poly| {
         let Some(var) = value.as_var() else { return true };
         let ends = scope.given().iter().filter(|literal| literal.relation == Relation::AtLeast);
-        let ends = ends.map(|literal| literal.poly.linear_in(var)).flatten();
+        let ends = ends.filter_map(|literal| literal.poly.linear_in(var));
         let mut ends = ends.filter_map(|(by, rest)| Some(by.number()? > 0 && !rest.vars().is_empty()));
         scope.definitions().iter().any(|(_, poly)| poly.has(var)) || ends.any(|is_end| is_end)
     };
