@@ -34,7 +34,7 @@ pub(super) struct Carrier {
     pub(super) value: Poly,
     /// Whether these ends hold for all values.
     pub(super) is_true: bool,
-    /// Whether it is a size: divided by, the end of a range, or part of a definition. Other names come first in products.
+    /// Whether it is a size: at least 1, the end of a range, or part of a definition. Other names come first in products.
     pub(super) is_size: bool,
     /// Whether it is divided by, is not 0 and may have either sign: in a graph it is positive, or negative.
     pub(super) has_either_sign: bool,
@@ -164,7 +164,7 @@ fn carriers(scope: &Scope, divisors: &[Arc<str>]) -> Vec<Carrier> {
         }
         // A half-open range ends behind its greatest value, which must be a number.
         let is_true = lo.is_some() && hi.is_some_and(|hi| hi < i64::MAX) && !has_either_sign;
-        let is_size = is_divisor || is_part(&value);
+        let is_size = lo.is_some_and(|lo| lo >= 1) || is_part(&value);
         Carrier { name, value, lo, hi, is_true, is_size, has_either_sign }
     };
     names.chain(definitions).map(carrier).collect()

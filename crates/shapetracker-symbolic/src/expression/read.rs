@@ -202,7 +202,7 @@ impl Reader {
         if self.first + self.atoms.len() >= MOST_VARIABLES {
             return Err(UNREAD);
         }
-        let not_negative = |region: &Region, all: &[&Poly]| all.iter().all(|poly| region.known_ge(poly) == Some(true));
+        let not_negative = |region: &Region, all: &[&Poly]| all.iter().all(|poly| known_ge(region, poly) == Some(true));
         let var = match &atom {
             Atom::Quotient { dividend, divisor, is_positive: true } => self.region.fresh_quotient(dividend, divisor)?,
             Atom::Quotient { dividend, divisor, .. } => {
@@ -224,7 +224,7 @@ impl Reader {
             }
             Atom::Greatest(list) => {
                 let value = |point: &[i128]| list.iter().map(|poly| poly.eval(point)).max()?;
-                let natural = list.iter().any(|poly| self.region.known_ge(poly) == Some(true));
+                let natural = list.iter().any(|poly| known_ge(&self.region, poly) == Some(true));
                 let var = self.region.fresh_at(value);
                 let greatest = Poly::from(var);
                 let few = &list[..list.len().min(MOST_JUDGED)];
@@ -285,9 +285,9 @@ impl Reader {
         if let Some(quotient) = a.div_exact(b)? {
             return Ok(self.region.reduce(&quotient)?);
         }
-        let (value, atom) = if self.region.known_ge(&b.plus_number(-1)?) == Some(true) {
+        let (value, atom) = if known_ge(&self.region, &b.plus_number(-1)?) == Some(true) {
             self.floored(a, b, true)?
-        } else if self.region.known_ge(&negative(b)?) == Some(true) {
+        } else if known_ge(&self.region, &negative(b)?) == Some(true) {
             self.floored(&a.neg()?, &b.neg()?, true)?
         } else {
             // Multiples of the divisor may be taken out whatever its sign is.
@@ -320,6 +320,8 @@ impl Reader {
     /// `-1 - floor((-1 - x) / d)`, which are equal, that with a positive first coefficient is taken, and that with the
     /// smaller coefficients where the divisor is a number. So what is left is the same however the dividend was written.
     fn floored(&mut self, a: &Poly, by: &Poly, may_turn: bool) -> Ask<Floored> {
+        // What is asked of a region has no names in it that are solved there, as what atoms were made of may have.
+        let (a, by) = (&self.region.reduce(a)?, &self.region.reduce(by)?);
         if let Some(division) = self.region.known_division(a, by)? {
             return Ok((self.region.reduce(&division.quotient)?, None));
         }
@@ -379,7 +381,7 @@ impl Reader {
             if products.len() > MOST {
                 break;
             }
-            if self.region.known_ge(&factor.plus_number(-1)?) == Some(true) {
+            if known_ge(&self.region, &factor.plus_number(-1)?) == Some(true) {
                 let with: Vec<Poly> = products.iter().map(|product| product.mul(&factor)).collect::<Result<_, _>>()?;
                 products.extend(with);
             }
@@ -405,7 +407,13 @@ impl Reader {
                     if found.is_some() || !poly.linear_in(var)?.0.is_one() {
                         return None;
                     }
-                    found = Some((var, dividend.clone(), divisor.clone()));
+                    // Where a condition has solved a name, the dividend may be what the quotient is in.
+                    let is_before = |poly: &Poly| poly.vars().last().is_none_or(|last| *last < var);
+                    let (dividend, divisor) = (self.region.reduce(dividend).ok()?, self.region.reduce(divisor).ok()?);
+                    if !is_before(&dividend) || !is_before(&divisor) {
+                        return None;
+                    }
+                    found = Some((var, dividend, divisor));
                 }
                 Some(_) => return None,
                 None => {}
@@ -430,7 +438,7 @@ impl Reader {
                 Some((var, inner)) if operand.linear_in(var).is_some_and(|(by, _)| by.is_one()) => {
                     let rest = operand.sub(&Poly::from(var))?;
                     for poly in inner {
-                        list.push((poly.add(&rest)?, is_second));
+                        list.push((self.region.reduce(&poly.add(&rest)?)?, is_second));
                     }
                 }
                 _ => list.push((operand.clone(), is_second)),
@@ -445,7 +453,7 @@ impl Reader {
             let mut is_dominated = false;
             for (other, _) in list.iter().filter(|other| other.1 != *is_second) {
                 let difference = if least { poly.sub(other)? } else { other.sub(poly)? };
-                is_dominated |= self.region.known_ge(&difference) == Some(true);
+                is_dominated |= known_ge(&self.region, &difference) == Some(true);
             }
             if is_dominated {
                 list.remove(place);
@@ -539,7 +547,8 @@ impl Reader {
                 let mut is_first = true;
                 for other in list {
                     let difference = if least { other.sub(poly)? } else { poly.sub(other)? };
-                    is_first &= region.known_ge(&difference) == Some(true);
+                    let difference = region.reduce(&difference)?;
+                    is_first &= known_ge(region, &difference) == Some(true);
                 }
                 if is_first {
                     return Ok(Some(poly.clone()));
@@ -549,7 +558,8 @@ impl Reader {
         };
         Ok(match atom {
             Atom::Quotient { dividend, divisor, is_positive: true } => {
-                region.known_division(dividend, divisor)?.map(|division| division.quotient)
+                let (dividend, divisor) = (region.reduce(dividend)?, region.reduce(divisor)?);
+                region.known_division(&dividend, &divisor)?.map(|division| division.quotient)
             }
             Atom::Least(list) if list.len() <= MOST_JUDGED => first(list, true)?,
             Atom::Greatest(list) if list.len() <= MOST_JUDGED => first(list, false)?,
@@ -579,15 +589,24 @@ impl Reader {
 
     /// Whether a polynomial is at least 0.
     fn at_least(&mut self, poly: &Poly) -> Ask<Truth> {
+        self.at_least_without(poly, 0)
+    }
+
+    /// The same, after so many quotients were taken out of it.
+    fn at_least_without(&mut self, poly: &Poly, quotients: usize) -> Ask<Truth> {
+        /// Each is of names and quotients before it, unless a condition has solved a name for it.
+        const MOST: usize = 16;
         let reduced = self.region.reduce(poly)?;
         let poly = self.region.same_sign(&reduced);
-        if let Some(known) = self.region.known_ge(&poly) {
+        if let Some(known) = known_ge(&self.region, &poly) {
             return Ok(self.fact(Fact::Known(known)));
         }
-        if let Some(without) = self.without_quotient(&poly)? {
-            return self.at_least(&without);
+        if quotients < MOST
+            && let Some(without) = self.without_quotient(&poly)?
+        {
+            return self.at_least_without(&without, quotients + 1);
         }
-        if self.region.known_ge(&poly.neg()?) == Some(true) {
+        if known_ge(&self.region, &poly.neg()?) == Some(true) {
             return Ok(self.fact(Fact::Literal(Relation::Equal, positive_lead(poly))));
         }
         Ok(self.fact(Fact::Literal(Relation::AtLeast, poly)))
@@ -637,7 +656,7 @@ impl Reader {
             return Ok(self.fact(Fact::Known(number == 0)));
         }
         for side in [poly.clone(), poly.neg()?] {
-            if self.region.known_ge(&side) == Some(true)
+            if known_ge(&self.region, &side) == Some(true)
                 && let Some(without) = self.without_quotient(&side.neg()?)?
             {
                 return self.at_least(&without);
@@ -746,6 +765,11 @@ impl Reader {
         with.region = region;
         Ok(Some(with))
     }
+}
+
+/// Whether a polynomial is at least 0, if that is known. The region is asked of polynomials without names that are solved in it.
+fn known_ge(region: &Region, poly: &Poly) -> Option<bool> {
+    region.known_ge(&region.reduce(poly).ok()?)
 }
 
 /// The part of a region where conditions hold; what is too large to be used is not.
