@@ -141,6 +141,16 @@ impl Expr {
             graph.variable(&variable.name, variable.range).map_err(|err| refused(&err))?;
         }
         let root = import(&mut graph, &self.graph, self.root, &HashMap::new()).map_err(|err| refused(&err))?;
+        let divisors = graph.parts(&[root]).into_iter().filter_map(|part| match graph.node(part) {
+            Node::Binary(Binary::Div | Binary::Mod, _, divisor) => Some(divisor),
+            _ => None,
+        });
+        let divisors: Vec<Handle> = divisors.collect();
+        let varies = |part: &Handle| matches!(graph.node(*part), Node::Variable(_));
+        if r#where.is_empty() && !graph.parts(&divisors).iter().any(varies) {
+            let simple = graph.simplify(root);
+            return Expr::extracted(&graph, simple);
+        }
         let simple = shapetracker_symbolic::bounded(|| {
             let mut question = Question::new([r#where])?;
             Ok(question.expression_of(&graph, root)?.simplify())

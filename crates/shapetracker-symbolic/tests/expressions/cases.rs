@@ -129,3 +129,13 @@ fn what_is_wrong_is_said_at_its_place() {
     assert!(message(&["d != 0"], "CeilDiv(x, d)").contains("depends on the sign of d"));
     assert!(message(&["x=1.., x < 1"], "x").contains("no values of the names satisfy this"));
 }
+
+#[test]
+fn found_by_random_cases_what_a_condition_says_of_a_name_is_put_into_quotients_of_it() {
+    // Where `u < 0 and u % 2 != 0` holds, `u` is solved: `2*(u // 2) + 1`.
+    let expression = Question::new(["u=.."]).unwrap().expression("(u*5 + u) / 4", Syntax::C).unwrap();
+    let simple = expression.simplify();
+    for u in -20..20 {
+        assert_eq!(simple.graph().evaluate(simple.value(), &[u]), Ok(u * 6 / 4), "{u}");
+    }
+}
