@@ -25,7 +25,7 @@ pub(crate) struct Where {
 
 /// The end of a help text that says what `--where` takes.
 pub(crate) const HELP: &str = "Sizes, strides, offsets, masks and bounds may be names and what + - * and ** make of them. --where \
-gives half-open ranges (T=1..4097, T=0.., x=..), definitions (D=64, H=8*h) and conditions (s+L <= N, a*b == c*d, p % 2 == 0). \
+gives half-open ranges (T=1..4097, T=0.., s=0..N, x=..), definitions (D=64, H=8*h) and conditions (s+L <= N, a*b == c*d, p % 2 == 0). \
 A name without a range is at least 1, or any integer if it occurs in strides only.";
 
 impl Where {
@@ -94,7 +94,7 @@ pub(crate) fn scope(question: &Question) -> Result<Arc<Scope>, Failure> {
 }
 
 /// What is wrong with what is said of names.
-fn wrong(err: ParseError) -> Failure {
+pub(crate) fn wrong(err: ParseError) -> Failure {
     Failure::new("where", format!("--where: {}", err.message())).placed(err.place())
 }
 

@@ -10,6 +10,7 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyInt, PyRange, PyTuple};
 use shapetracker::expr::{self, Binary, Expr as Handle, Extremes, Graph, Language, Node, Syntax};
 use shapetracker::text::LONGEST_TEXT;
+use shapetracker_symbolic::Question;
 
 use crate::arguments::{described, number, numbers, tuple};
 use crate::cute::ComposedLayout;
@@ -121,7 +122,16 @@ impl Expr {
     }
 
     /// The expression with the same value for all values of the variables that is cheapest as far as we know.
-    fn simplify(&self) -> PyResult<Self> {
+    ///
+    /// `where` says what else is known of the variables, as that of `merge` does: `"z < Z, H = 8*h, p % 2 == 0"`. The result has
+    /// the same value where that holds.
+    ///
+    /// >>> from shapetracker import Expr
+    /// >>> flat = Expr("(b*T + t) // T", b=range(1 << 20), t=range(1 << 20), T=range(1, 1 << 20))
+    /// >>> str(flat.simplify(where="t < T"))
+    /// 'b'
+    #[pyo3(signature = (*, r#where=""))]
+    fn simplify(&self, py: Python<'_>, r#where: &str) -> PyResult<Self> {
         // The order of variables decides how sums are written, and equal expressions may have theirs in different orders.
         let prefix = |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
         let mut variables = self.graph.variables().to_vec();
@@ -131,8 +141,29 @@ impl Expr {
             graph.variable(&variable.name, variable.range).map_err(|err| refused(&err))?;
         }
         let root = import(&mut graph, &self.graph, self.root, &HashMap::new()).map_err(|err| refused(&err))?;
-        let simple = graph.simplify(root);
-        Expr::extracted(&graph, simple)
+        let divisors = graph.parts(&[root]).into_iter().filter_map(|part| match graph.node(part) {
+            Node::Binary(Binary::Div | Binary::Mod, _, divisor) => Some(divisor),
+            _ => None,
+        });
+        let divisors: Vec<Handle> = divisors.collect();
+        let varies = |part: &Handle| matches!(graph.node(*part), Node::Variable(_));
+        if r#where.is_empty() && !graph.parts(&divisors).iter().any(varies) {
+            let simple = graph.simplify(root);
+            return Expr::extracted(&graph, simple);
+        }
+        let simple = shapetracker_symbolic::bounded(|| {
+            let mut question = Question::new([r#where])?;
+            Ok(question.expression_of(&graph, root)?.simplify())
+        });
+        match simple {
+            Ok(simple) => Expr::extracted(simple.graph(), simple.value()),
+            // More variables than names can be, and what is called what no name is: numbers alone.
+            Err(_) if r#where.is_empty() => {
+                let simple = graph.simplify(root);
+                Expr::extracted(&graph, simple)
+            }
+            Err(err) => Err(parse(py, r#where, &err)),
+        }
     }
 
     /// The value where each variable has a value: `evaluate(x=3, y=1)`. A condition is True or False.

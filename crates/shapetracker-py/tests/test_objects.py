@@ -272,6 +272,27 @@ def test_equal_expressions_are_those_with_one_structure() -> None:
     assert hash(x + y) == hash(Expr("x + y", y=range(9), x=range(9)))
 
 
+def test_expressions_are_simplified_by_what_is_known_of_their_variables() -> None:
+    names = {name: range(1, 2**20) for name in ("d", "T", "H")} | {name: range(2**20) for name in "btp"}
+    for text, where, expected in [
+        ("(b*T + t) // T * T + (b*T + t) % T", "t < T", "b * T + t"),
+        ("b*d // d", "", "b"),
+        ("H // 8 * 8", "H=8*h, h=1..", "H"),
+        ("(p + 1) // 2", "p % 2 == 0", "p // 2"),
+        ("t < T", "t=0..T", "True"),
+        ("t % T", "", "t % T"),
+    ]:
+        expr = Expr(text, **{name: values for name, values in names.items() if name in text})
+        assert str(expr.simplify(where=where)) == expected
+        assert expr.simplify(where=where).simplify(where=where) == expr.simplify(where=where)
+    x = Expr("x", x=range(9))
+    with pytest.raises(ParseError, match="exclude each other"):
+        x.simplify(where="x=20..")
+    with pytest.raises(ParseError, match="expected a range") as err:
+        x.simplify(where="x <")
+    assert err.value.span == (3, 3)
+
+
 def test_a_condition_over_variables_is_neither_true_nor_false() -> None:
     x = Expr("x", x=range(9))
     with pytest.raises(TypeError, match="neither true nor false"):

@@ -396,7 +396,7 @@ impl Lowered {
             lo..hi.saturating_add(1).max(lo.saturating_add(1))
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.
-        let mut trial = Writer { graph: Graph::new(), loops: 0, known: Vec::new() };
+        let mut trial = Writer { graph: Graph::new(), loops: 0, leading: Vec::new(), known: Vec::new() };
         for &var in &self.names {
             trial.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
@@ -407,7 +407,8 @@ impl Lowered {
             // Kernels count their elements.
             numel = trial.graph.binary(Binary::Mul, numel, size)?;
         }
-        let mut writer = Writer { graph: Graph::new(), loops: self.indices.len(), known: Vec::new() };
+        let mut writer =
+            Writer { graph: Graph::new(), loops: self.indices.len(), leading: Vec::new(), known: Vec::new() };
         for (axis, (var, extent)) in self.indices.iter().zip(loops).enumerate() {
             writer.variable(*var, &format!("idx{axis}"), 0..extent)?;
         }
@@ -447,12 +448,14 @@ enum Factor {
 }
 
 /// Writes polynomials as expressions.
-struct Writer {
-    graph: Graph,
+pub(crate) struct Writer {
+    pub(crate) graph: Graph,
     /// So many of the first variables are loops.
-    loops: usize,
+    pub(crate) loops: usize,
+    /// What else comes first in products.
+    pub(crate) leading: Vec<Expr>,
     /// What variables are in the graph.
-    known: Vec<(Var, Expr)>,
+    pub(crate) known: Vec<(Var, Expr)>,
 }
 
 impl Writer {
@@ -463,7 +466,7 @@ impl Writer {
     }
 
     /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
-    fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
+    pub(crate) fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
         self.check(poly)?;
         self.sum(poly.terms())
     }
@@ -493,10 +496,10 @@ impl Writer {
                     self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
                 );
             }
-            sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.is_index(*factor)));
+            sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.leads(*factor)));
             // It fits: every factor does.
             let number = (content > 1).then(|| self.graph.int(i64::try_from(content).unwrap_or(i64::MAX)));
-            let place = factors.iter().take_while(|factor| self.is_index(**factor)).count();
+            let place = factors.iter().take_while(|factor| self.leads(**factor)).count();
             factors.splice(place..place, number);
             for factor in factors {
                 value = Some(match value {
@@ -572,6 +575,11 @@ impl Writer {
             }
         }
         best.map(|(_, factor)| factor)
+    }
+
+    /// Whether an expression comes first in products.
+    fn leads(&self, expr: Expr) -> bool {
+        self.is_index(expr) || self.leading.contains(&expr)
     }
 
     /// Whether an expression is a loop.

@@ -15,6 +15,7 @@
 //! - [`Sym`]: a named size, with arithmetic; [`Condition`]: what is known of sizes.
 //! - [`merge()`] and [`Answer`]: for which values are two views one? [`Pair`] asks it for front ends.
 //! - [`Question`] and [`Chain`]: the text form, `(B, T, 3*H*D).reshape(B, T, 3, H, D)` where `T=1..4097`.
+//! - [`Question::expression`] and [`Expression::simplify`]: index expressions whose divisors and ends of ranges are names.
 //! - [`Chain::advice`]: what NumPy and PyTorch do with a chain, for which values, and what to write instead.
 //! - [`ShapeTracker::access`], [`ShapeTracker::collision`], [`ShapeTracker::invert`]: what compilers ask; [`Parts`]: a tracker as plain data.
 //! - [`Poly`], [`Scope`], [`Literal`]: what sizes, ranges and conditions are made of.
@@ -36,6 +37,7 @@ mod dims;
 mod equality;
 mod error;
 mod example;
+mod expression;
 mod index;
 mod inverse;
 pub mod json;
@@ -65,6 +67,7 @@ pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict,
 pub use dims::MaxMerge;
 pub use equality::Equality;
 pub use error::Error;
+pub use expression::Expression;
 pub use inverse::Collision;
 pub use literal::{Literal, Relation};
 pub use merge::merge;

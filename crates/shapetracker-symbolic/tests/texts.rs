@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indexpr::Syntax;
 use proptest::prelude::*;
 use shapetracker_symbolic::Question;
 
@@ -115,7 +116,7 @@ proptest! {
             prop::sample::select(vec![
                 "(", ")", "[", "]", ",", ":", ".", "..", "...", "=", "+", "-", "*", "**", "/", "//", "%", "<", "<=", "==", "!=",
                 "A", "B", "T", "x", "1", "2", "-1", "0", "17", "T.", "reshape", ".permute", ".flatten", "offset", "mask", "over",
-                "View", "ShapeTracker", "views", "None", "True", "torch", "zeros", "in", "while", " ", "\n", "é", "$",
+                "min(", "max(", " if ", " else ", " and ", "not ", "^", "FloorDiv(", "View", "ShapeTracker", "views", "None", "True", "torch", "zeros", "in", "while", " ", "\n", "é", "$",
                 "170141183460469231731687303715884105727", ".T", ".pad(", ".slice(", ".as_strided(", "size=", "8:1",
             ]),
             0..24,
@@ -128,6 +129,10 @@ proptest! {
             let mut question = question;
             let _ = question.sizes(&text);
             let _ = question.number(&text);
+            for syntax in [Syntax::Python, Syntax::C] {
+                let read = question.clone().expression(&text, syntax);
+                let _ = read.map(|read| read.simplify().text(syntax).map(|text| text.len())).map_err(|err| err.to_string());
+            }
             if let Ok(chain) = question.chain(&text)
                 && let Ok(scope) = question.scope()
             {

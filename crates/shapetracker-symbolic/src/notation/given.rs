@@ -1,4 +1,4 @@
-//! What is said of names: ranges such as `T=1..4097`, definitions such as `H=8*h`, and conditions such as `s + L <= N`.
+//! What is said of names: ranges such as `T=1..4097` and `s=0..N`, definitions such as `H=8*h`, and conditions such as `s + L <= N`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use shapetracker::{Arithmetic, Operator, Reader, Role};
 use shapetracker_base::text::{ParseError, Token, Tokens, check_length, quoted};
 
 use super::reading::{Computed, variable};
-use super::why_no_name;
+use super::why_no_variable;
 use crate::literal::Literal;
 use crate::poly::{Poly, TooLarge, Var};
 use crate::scope::MAX_NAMES;
@@ -32,8 +32,8 @@ pub(super) struct Item {
 
 #[derive(Clone, Debug)]
 pub(super) enum What {
-    /// The least and the greatest value of a name.
-    Range(Var, Option<i128>, Option<i128>),
+    /// The least and the greatest value of a name, where these are numbers, and what the other ends say.
+    Range(Var, Option<i128>, Option<i128>, Vec<Literal>),
     /// What a name stands for.
     Definition(Var, Poly),
     /// Conditions that hold together.
@@ -59,7 +59,8 @@ impl Arithmetic for Collected<'_> {
         if let Some(place) = self.names.iter().position(|(known, ..)| **known == *name) {
             return Ok(Some(variable(place)));
         }
-        if let Some(why) = why_no_name(name) {
+        // Of a name that no size may have it is said later that it does not occur.
+        if let Some(why) = why_no_variable(name) {
             return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
         }
         if self.names.len() == MAX_NAMES {
@@ -184,38 +185,44 @@ fn item(reader: &mut Items) -> Result<What, ParseError> {
 /// What follows the name and `=`: a range, or where that may be a polynomial.
 fn range_or_definition(reader: &mut Items, var: Var, defines: bool) -> Result<What, ParseError> {
     let begin = reader.span.start;
-    let bound = |reader: &Items, begin: usize, poly: &Poly| {
-        poly.number().ok_or_else(|| {
-            let message = "the end of a range is a number: say the rest as a condition, such as `L <= N`";
-            reader.error_at(begin..reader.last, message)
-        })
+    // An end with names in it is a condition.
+    let mut ends = Vec::new();
+    let mut bound = |reader: &Items, begin: usize, poly: &Poly, is_first: bool| -> Result<_, ParseError> {
+        if let Some(number) = poly.number() {
+            return Ok(Some(number));
+        }
+        let inside = match is_first {
+            true => Poly::from(var).sub(poly),
+            false => poly.sub(&Poly::from(var)).and_then(|rest| rest.plus_number(-1)),
+        };
+        let inside = inside.map_err(|err| reader.error_at(begin..reader.last, err.to_string()))?;
+        ends.push(Literal::at_least(inside));
+        Ok(None)
     };
-    let lo = if reader.is_symbol("..") {
-        None
-    } else {
+    let mut lo = None;
+    if !reader.is_symbol("..") {
         let what = if defines { "a range such as `1..`, or a polynomial" } else { "a range such as `1..`" };
         let first = reader.number(what, Role::Other)?;
         if defines && !reader.is_symbol("..") {
             return Ok(What::Definition(var, first));
         }
-        Some(bound(reader, begin, &first)?)
-    };
+        lo = bound(reader, begin, &first, true)?;
+    }
     if !reader.take_symbol("..") {
         return Err(Tokens::expected(reader, "`..`"));
     }
-    let hi = if matches!(reader.token, Token::End | Token::Comma) {
-        None
-    } else {
+    let mut hi = None;
+    if !matches!(reader.token, Token::End | Token::Comma) {
         let begin = reader.span.start;
         let end = reader.number("the end of a range", Role::Other)?;
-        Some(bound(reader, begin, &end)?)
-    };
+        hi = bound(reader, begin, &end, false)?;
+    }
     let message = match (lo, hi) {
         (Some(lo), Some(hi)) if lo >= hi => {
             format!("the range {lo}..{hi} is empty: a range is half-open, {lo}..{} is one value", lo.saturating_add(1))
         }
         (None, Some(i128::MIN)) => "the range is empty".into(),
-        _ => return Ok(What::Range(var, lo, hi.map(|hi| hi - 1))),
+        _ => return Ok(What::Range(var, lo, hi.map(|hi| hi - 1), ends)),
     };
     Err(reader.error_at(begin..reader.last, message))
 }

@@ -2,6 +2,7 @@
 
 mod chain;
 mod document;
+mod expression;
 mod follow;
 mod given;
 mod reading;
@@ -36,6 +37,7 @@ use shapetracker::{MAX_RANK, Reader, Role};
 /// |---|---|
 /// | `T=1..4097` | `T` is one of 1, 2, .., 4096: ranges are half-open, as those of Python |
 /// | `T=0..`, `x=..` | there is no last one; any integer |
+/// | `s=0..N`, `k=s..s + L` | an end may be a polynomial: `0 <= s < N` |
 /// | `D=64`, `H=8*h` | the name stands for a number or a polynomial |
 /// | `s + L <= N`, `a*b == c*d`, `0 <= s < N`, `W != 1` | holds |
 /// | `p % 2 == 0`, `(a + b) % 4 != 3` | holds |
@@ -60,6 +62,8 @@ pub struct Question {
     scope: Scope,
     /// Whether a variable occurs elsewhere than in strides.
     is_size: Vec<bool>,
+    /// Whether names are those of an expression, which may be called what no size may.
+    has_variables: bool,
 }
 
 impl Question {
@@ -233,12 +237,12 @@ impl Question {
         for item in &self.given.items {
             match &item.what {
                 What::Definition(..) => {}
-                What::Range(var, lo, hi) => {
-                    if let Some(var) = meanings[usize::from(var.0)].as_ref().and_then(Poly::as_var) {
-                        scope.set_range(var, *lo, *hi);
+                What::Range(.., literals) | What::Conditions(literals) => {
+                    if let What::Range(var, lo, hi, _) = item.what
+                        && let Some(var) = meanings[usize::from(var.0)].as_ref().and_then(Poly::as_var)
+                    {
+                        scope.set_range(var, lo, hi);
                     }
-                }
-                What::Conditions(literals) => {
                     for literal in literals {
                         if literal.poly.vars().iter().any(|var| meanings[usize::from(var.0)].is_none()) {
                             continue;
@@ -270,21 +274,18 @@ impl Question {
         let meanings = self.given.names.iter().map(|(name, ..)| scope.find(name)).collect::<Vec<_>>();
         let mut conditions = Vec::new();
         for item in &self.given.items {
-            let known = |var: Var| {
-                let unknown = |scope: &Scope| self.unknown(scope, var, item);
-                meanings[usize::from(var.0)].as_ref().ok_or_else(|| unknown(&scope))
-            };
+            let known =
+                |var: Var| meanings[usize::from(var.0)].as_ref().ok_or_else(|| self.unknown(&self.scope, var, item));
             match &item.what {
                 What::Definition(var, _) => {
                     known(*var)?;
                 }
-                What::Range(var, lo, hi) => {
-                    let var = known(*var)?.as_var();
-                    if let Some(var) = var {
-                        scope.set_range(var, *lo, *hi);
+                What::Range(.., literals) | What::Conditions(literals) => {
+                    if let What::Range(var, lo, hi, _) = item.what
+                        && let Some(var) = known(var)?.as_var()
+                    {
+                        scope.set_range(var, lo, hi);
                     }
-                }
-                What::Conditions(literals) => {
                     for literal in literals {
                         literal.poly.vars().into_iter().try_for_each(|var| known(var).map(drop))?;
                         let meaning = |var: Var| meanings[usize::from(var.0)].clone().unwrap_or_default();
@@ -389,7 +390,7 @@ impl Question {
     /// The polynomial of a name that was not met before.
     fn new_name(&mut self, name: &str, role: Role) -> Result<Poly, String> {
         let Some(definition) = self.given.definition(name).cloned() else {
-            if let Some(why) = why_no_name(name) {
+            if let Some(why) = if self.has_variables { why_no_variable(name) } else { why_no_name(name) } {
                 return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
             }
             let var = self.scope.declare(name, None, None);
@@ -470,13 +471,8 @@ fn composed(poly: &Poly, meaning: impl Fn(Var) -> Poly) -> Result<Poly, String> 
 /// assert_eq!(why_no_name("uint8"), Some("it is the name of a type of elements"));
 /// ```
 pub fn why_no_name(name: &str) -> Option<&'static str> {
-    const KEYWORDS: [&str; 28] = [
-        "None", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "except",
-        "finally", "for", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "return",
-        "try", "while", "with", "yield",
-    ];
-    if KEYWORDS.contains(&name) {
-        return Some("it is a keyword of Python");
+    if let Some(why) = why_no_variable(name) {
+        return Some(why);
     }
     if ["offset", "mask", "over", "View", "ShapeTracker", "Ellipsis", "newaxis"].contains(&name) {
         return Some("it means something in views and chains");
@@ -491,8 +487,19 @@ pub fn why_no_name(name: &str) -> Option<&'static str> {
         return Some("it is the name of a type of elements");
     }
     let number = name.strip_prefix("idx").unwrap_or_default();
-    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Some("it is the name of an index");
+    let is_index = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_index.then_some("it is the name of an index")
+}
+
+/// Why a text cannot be the name of a variable of an expression, if it cannot.
+fn why_no_variable(name: &str) -> Option<&'static str> {
+    const KEYWORDS: [&str; 28] = [
+        "None", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "except",
+        "finally", "for", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "return",
+        "try", "while", "with", "yield",
+    ];
+    if KEYWORDS.contains(&name) {
+        return Some("it is a keyword of Python");
     }
     indexpr::why_no_name(name)
 }

@@ -167,7 +167,7 @@ impl Region {
 
 /// The quotient by long division: terms are divided by the first term of the divisor, in an order of monomials that looks at
 /// one name before all others, if one is given; coefficients are rounded down.
-fn long_division(a: &Poly, by: &Poly, first: Option<Var>) -> Result<Poly, TooLarge> {
+pub(crate) fn long_division(a: &Poly, by: &Poly, first: Option<Var>) -> Result<Poly, TooLarge> {
     let key = |term: &(crate::poly::Monomial, i128)| (first.map_or(0, |var| term.0.exponent(var)), term.0);
     let Some(&(lead, factor)) = by.terms().iter().max_by_key(|term| key(term)) else { return Ok(Poly::zero()) };
     let (mut rest, mut quotient) = (a.clone(), Poly::zero());

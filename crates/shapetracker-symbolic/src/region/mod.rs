@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use crate::answer::Reason;
 use crate::literal::{Literal, Relation};
-use crate::poly::{Poly, TooLarge, Var, floor, modulo};
+use crate::poly::{Monomial, Poly, TooLarge, Var, floor, modulo};
 use crate::region::points::with_values;
 use crate::region::prove::Frame;
 use crate::scope::{MAX_NAMES, Quotient, Scope};
@@ -234,6 +234,55 @@ impl Region {
             *point = with_values(point, &[(var, lo.or(hi).unwrap_or(0))]);
         }
         var
+    }
+
+    /// A new variable for a number of which nothing is known but its values at the points.
+    pub(crate) fn fresh_at(&mut self, value: impl Fn(&[i128]) -> Option<i128>) -> Var {
+        let var = self.fresh(None, None);
+        for point in &mut self.samples {
+            let value = value(point).unwrap_or(0);
+            *point = with_values(point, &[(var, value)]);
+        }
+        var
+    }
+
+    /// A new variable for the quotient, rounded down, of a polynomial by a positive one, with what is known of it.
+    pub(crate) fn fresh_quotient(&mut self, dividend: &Poly, divisor: &Poly) -> Ask<Var> {
+        let var = self.fresh_at(|point| {
+            let divisor = divisor.eval(point).filter(|&divisor| divisor > 0)?;
+            Some(floor(dividend.eval(point)?, divisor))
+        });
+        let remainder = dividend.sub(&divisor.mul(&Poly::from(var))?)?;
+        let below = divisor.sub(&remainder)?.plus_number(-1)?;
+        if self.prove_ge(dividend) {
+            self.set_bounds(var, Some(0), None);
+            self.at_least.push(dividend.sub(&Poly::from(var))?);
+        }
+        self.at_least.extend([remainder, below]);
+        self.frame = OnceCell::new();
+        self.keep_samples();
+        Ok(var)
+    }
+
+    /// Adds what a new variable is known to satisfy: that polynomials are at least 0.
+    pub(crate) fn add_known(&mut self, at_least: impl IntoIterator<Item = Poly>) -> Ask<()> {
+        for poly in at_least {
+            // A range is one; anything else is new with the variable, so that there is no proof of it.
+            match poly.terms() {
+                [_] | [_, (Monomial::ONE, _)] => {
+                    self.add_at_least(poly)?;
+                }
+                _ => self.at_least.push(poly),
+            }
+        }
+        self.frame = OnceCell::new();
+        self.keep_samples();
+        Ok(())
+    }
+
+    /// Names that equal a polynomial in names that are not solved.
+    pub(crate) fn solved(&self) -> &[(Var, Poly)] {
+        &self.solved
     }
 
     fn set_bounds(&mut self, var: Var, lo: Option<i128>, hi: Option<i128>) {
