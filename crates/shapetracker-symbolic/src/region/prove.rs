@@ -1,5 +1,7 @@
 //! Proofs that a polynomial is not negative, not 0, or 0, on a region. Each step is sound; none is complete.
 
+use std::borrow::Cow;
+
 use crate::poly::{Monomial, Poly, TooLarge, Var, floor};
 use crate::region::factor::factors;
 use crate::region::{Region, negative, positive_lead};
@@ -145,10 +147,19 @@ const DEPTH: usize = 3;
 impl Region {
     /// Whether `f >= 0` is proved.
     pub(crate) fn prove_ge(&self, f: &Poly) -> bool {
-        if let Some(number) = f.number() {
-            return number >= 0;
+        let Some(f) = self.without_solved(f) else { return false };
+        match f.number() {
+            Some(number) => number >= 0,
+            None => self.prove(&f).unwrap_or(false),
         }
-        self.prove(f).unwrap_or(false)
+    }
+
+    /// A polynomial without names that are solved, for which there are no coordinates; `None` where that is too large.
+    fn without_solved<'p>(&self, f: &'p Poly) -> Option<Cow<'p, Poly>> {
+        match self.solved().iter().any(|(var, _)| f.has(*var)) {
+            true => self.reduce(f).ok().map(Cow::Owned),
+            false => Some(Cow::Borrowed(f)),
+        }
     }
 
     fn prove(&self, f: &Poly) -> Result<bool, TooLarge> {
@@ -248,6 +259,8 @@ impl Region {
 
     /// Whether `f != 0` is proved.
     pub(crate) fn prove_ne(&self, f: &Poly) -> bool {
+        let Some(f) = self.without_solved(f) else { return false };
+        let f = &*f;
         if let Some(number) = f.number() {
             return number != 0;
         }

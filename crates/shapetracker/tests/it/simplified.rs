@@ -136,7 +136,7 @@ fn one(rng: &mut Rng, a: &Listed, b: &Listed) -> Listed {
 
 /// Of how many drawn expressions of two, three and four operations the value of an expression of at most two is brought to a cost
 /// that is no more, in per cent.
-fn census(x: (i64, i64), y: (i64, i64), constants: &[i64], draws: usize, seed: u64) -> [f64; 3] {
+fn census(x: Ends, y: Ends, constants: &[i64], draws: usize, seed: u64) -> [f64; 3] {
     let points: Vec<[i32; 2]> = (x.0..x.1).flat_map(|x| (y.0..y.1).map(move |y| [x as i32, y as i32])).collect();
     let variable = |text: &str, at: usize| Listed {
         text: text.into(),
@@ -217,8 +217,11 @@ fn census(x: (i64, i64), y: (i64, i64), constants: &[i64], draws: usize, seed: u
     })
 }
 
+/// The half-open range of a variable.
+type Ends = (i64, i64);
+
 /// Some boxes and constants: what is asked of each is that of all.
-const CENSUSES: [((i64, i64), (i64, i64), &[i64]); 6] = [
+const CENSUSES: [(Ends, Ends, &[i64]); 6] = [
     ((0, 60), (0, 37), &[1, 2, 3, 4, 6, 8, 12]),
     ((0, 60), (0, 37), &[1, 2, 3, 5, 7, 10]),
     ((0, 60), (0, 37), &[1, 4, 16, 64]),
