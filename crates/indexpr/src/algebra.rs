@@ -31,6 +31,8 @@ pub(crate) struct Algebra {
     pub(crate) of_operands: Option<OfOperands>,
     /// Whether an atom is a product of forms.
     pub(crate) has_products: bool,
+    /// The work that is left for extrema and choices, in steps of a bound or of an atom that a context learns.
+    pub(crate) work: usize,
     /// How deep extrema within extrema are being made.
     pub(crate) depth: u32,
     /// Whether an atom is an extremum or a choice between numbers.

@@ -126,7 +126,9 @@ impl Algebra {
 
     // Proved: `common_part_outside`, `operands_are_a_set`, `divided` in `proofs/Simplify.v`.
     fn extremum_of(&mut self, op: Binary, operands: &[Form], context: &mut Context) -> Option<Form> {
-        let mut list = self.joined(op, operands, context)?;
+        let Some(mut list) = self.joined(op, operands, context) else {
+            return self.larger_or_smaller(op, operands, context);
+        };
         self.share(op, &mut list, context)?;
         self.cap(op, &mut list, context)?;
         self.keep_what_decides(op, &mut list, context)?;
@@ -187,12 +189,34 @@ impl Algebra {
         common.plus(1, &shift)?.plus(factor, &Form::atom(atom))
     }
 
+    /// Takes steps from the work that is left, if there are so many.
+    pub(crate) fn pays(&mut self, steps: usize) -> bool {
+        let left = self.work.checked_sub(steps);
+        self.work = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// The one of two forms that is the extremum, if the sign of their difference is known.
+    // Proved: `beaten_by_difference` in `proofs/Simplify.v`.
+    fn larger_or_smaller(&self, op: Binary, operands: &[Form], context: &Context) -> Option<Form> {
+        let [a, b] = operands else { return None };
+        let (low, high) = context.bounds_of_difference(&a.plus(-1, b)?)?;
+        match (low >= 0, high <= 0) {
+            (true, _) => Some(if op == Binary::Min { b } else { a }.clone()),
+            (_, true) => Some(if op == Binary::Min { a } else { b }.clone()),
+            _ => None,
+        }
+    }
+
     /// Operands without those that others make superfluous, extrema of the same operation taken apart.
     // Proved: `extrema_taken_apart` in `proofs/Simplify.v`.
-    fn joined(&self, op: Binary, operands: &[Form], context: &Context) -> Option<Operands> {
+    fn joined(&mut self, op: Binary, operands: &[Form], context: &Context) -> Option<Operands> {
         let mut open: Operands = operands.iter().rev().cloned().collect();
         let mut list = Operands::new();
         while let Some(operand) = open.pop() {
+            if !self.pays(8 + 8 * list.len()) {
+                return None;
+            }
             match self.as_extremum(op, &operand) {
                 Some((operands, rest)) if rest.terms.is_empty() => open.extend(operands.into_iter().rev()),
                 _ => self.join(op, &mut list, operand, context)?,
@@ -397,9 +421,15 @@ impl Algebra {
     /// fewer atoms there it may be what it is there. Most of what is compared is linear, and the conditions narrow the
     /// ranges of single atoms.
     // Proved: `never_decides`, `replaced_where_it_decides` in `proofs/Simplify.v`.
-    fn keep_what_decides(&self, op: Binary, list: &mut Operands, context: &Context) -> Option<()> {
+    fn keep_what_decides(&mut self, op: Binary, list: &mut Operands, context: &Context) -> Option<()> {
         let mut at = 0;
         while at < list.len() && list.len() > 1 {
+            // Contexts learn all atoms up to the last one.
+            let last =
+                list.iter().filter_map(|form| form.terms.last()).map(|(atom, _)| *atom as usize).max().unwrap_or(0);
+            if !self.pays(32 + 2 * last) {
+                break;
+            }
             let beats = |form: &Form, other: &Form, by: i128| {
                 let form = if op == Binary::Min { other.plus(-1, form)? } else { form.plus(-1, other)? };
                 Some(Condition { form, low: Some(by), high: None })

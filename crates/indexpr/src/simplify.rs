@@ -306,6 +306,12 @@ const MAX_TERMS: usize = 24;
 /// the two forms that it has room for, so that simplifying takes at most 192 MiB besides what reading took.
 const MAX_ATOMS: usize = 1 << 18;
 
+/// A work limit: what is done for extrema and choices is in proportion to the length of the expression, and enough for a short one.
+/// Where it is used up they are taken as they are.
+const WORK: usize = 1 << 16;
+/// The same for each part of an expression.
+const WORK_OF_PART: usize = 32;
+
 /// A work limit: an expression with more atoms than this is written as it was read, and not also in shorter forms.
 const MAX_SHORTER: usize = 256;
 
@@ -323,6 +329,7 @@ impl Reader {
     /// The form of an expression is let go once all that use it are read: of a long expression only a few are needed at
     /// a time.
     fn read(&mut self, graph: &Graph, order: &[Expr]) {
+        self.algebra.work = WORK + WORK_OF_PART * order.len();
         let mut uses = vec![0u32; order.iter().map(|part| part.place() + 1).max().unwrap_or(0)];
         let operands = order.iter().flat_map(|part| graph.node(*part).operands());
         order.last().copied().into_iter().chain(operands).for_each(|used| uses[used.place()] += 1);
@@ -491,7 +498,8 @@ impl Reader {
             Truth::Depends => {}
         }
         // Cases of cases are told apart a few levels deep: expressions may be of any depth, and the stack is not.
-        if self.algebra.depth < MAX_DEPTH {
+        let atoms = self.algebra.len();
+        if self.algebra.has_cases && self.algebra.depth < MAX_DEPTH && self.algebra.pays(16 + atoms) {
             self.algebra.depth += 1;
             let test = self.test_of_cases(&condition);
             self.algebra.depth -= 1;

@@ -652,7 +652,7 @@ fn expressions_of_any_depth_are_simplified_without_exhausting_the_stack() {
     use Binary::*;
     type Grow = fn(&mut Graph, Expr, Expr, i64) -> Option<Expr>;
     // Each takes the expression so far, a variable and a running number.
-    let grow: [(&str, Grow); 13] = [
+    let grow: [(&str, Grow); 14] = [
         ("x ^ (v + k)", |g, x, v, k| {
             let k = g.int(k % 1009);
             let sum = g.binary(Add, v, k).ok()?;
@@ -692,6 +692,17 @@ fn expressions_of_any_depth_are_simplified_without_exhausting_the_stack() {
             let high = g.binary(Sub, high, k).ok()?;
             let raised = g.binary(Max, x, low).ok()?;
             g.binary(Min, raised, high).ok()
+        }),
+        // None of these operands goes, and each has a quotient of its own.
+        ("max(min(x, (v * a + k) // b * v), v // c * 9 - k)", |g, x, v, k| {
+            let [a, b, c] = [k % 13 + 2, 7 + k % 5, 5 + k % 3].map(|number| g.int(number));
+            let (k, nine) = (g.int(k), g.int(9));
+            let sum = g.binary(Mul, v, a).and_then(|product| g.binary(Add, product, k)).ok()?;
+            let upper = g.binary(Div, sum, b).and_then(|quotient| g.binary(Mul, quotient, v)).ok()?;
+            let lower = g.binary(Div, v, c).and_then(|quotient| g.binary(Mul, quotient, nine)).ok()?;
+            let lower = g.binary(Sub, lower, k).ok()?;
+            let least = g.binary(Min, x, upper).ok()?;
+            g.binary(Max, least, lower).ok()
         }),
         ("x if v < k else v", |g, x, v, k| {
             let k = g.int(k % 101);
