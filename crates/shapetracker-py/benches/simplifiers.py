@@ -109,12 +109,17 @@ def mapped(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return go(tree)
 
 
-def quotient(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+def quotient(a: int, b: int) -> float:
+    """Towards zero; no number where the divisor is none, which a branch that is not taken may say."""
+    return math.nan if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def remainder(a: int, b: int) -> int:
+def remainder(a: int, b: int) -> float:
     return a - quotient(a, b) * b
+
+
+def down(a: int, b: int) -> float:
+    return math.nan if b == 0 else a // b
 
 
 def function(tree: Tree, names: list[str]) -> Callable[..., int]:
@@ -133,6 +138,9 @@ def function(tree: Tree, names: list[str]) -> Callable[..., int]:
                     text = f"{'-' if op == 'neg' else 'not'} {parts[0]}"
                 case "/" | "rem":
                     text = f"{'quotient' if op == '/' else 'remainder'}({parts[0]}, {parts[1]})"
+                case "//" | "%" if not isinstance(rest[1], int) or rest[1] == 0:
+                    text = f"down({parts[0]}, {parts[1]})"
+                    text = text if op == "//" else f"{parts[0]} - {text} * {parts[1]}"
                 case "min" | "max":
                     text = f"{op}({', '.join(parts)})"
                 case "if":
@@ -146,8 +154,8 @@ def function(tree: Tree, names: list[str]) -> Callable[..., int]:
         return known[op, parts]
 
     last = go(tree)
-    source = f"def evaluated({', '.join('v_' + name for name in names)}):\n{''.join(lines)}    return int({last})\n"
-    scope: dict[str, Any] = {"quotient": quotient, "remainder": remainder}
+    source = f"def evaluated({', '.join('v_' + name for name in names)}):\n{''.join(lines)}    return {last}\n"
+    scope: dict[str, Any] = {"quotient": quotient, "remainder": remainder, "down": down}
     exec(source, scope)
     return scope["evaluated"]
 
@@ -403,10 +411,9 @@ class Tvm:
         import tvm
 
         try:
-            from tvm.arith import Analyzer
-
             from tvm import tir
-        except ImportError:  # since 0.2x
+            from tvm.arith import Analyzer
+        except ImportError:  # as of 0.27
             from tvm import tirx as tir
             from tvm.sym import Analyzer
         self.tvm, self.tir, self.analyzer = tvm, tir, Analyzer
@@ -741,6 +748,7 @@ def stacks(quick: bool) -> list[Row]:
     found = [address(line["views"]) for line in corpus("indexed") if len(line["views"]) > 1]
     asked = [part for part in found if part is not None and ("//" in part[0] or "%" in part[0])]
     count = 25 if quick else 250
+    print(f"{count} of {len(asked)} addresses that divide, of {len(found)} stacks")
     return [Row("stacks", *asked[len(asked) * place // count]) for place in range(count)]
 
 
@@ -779,11 +787,10 @@ class Answers:
                 continue
             try:
                 self.texts[place] = written(tree, row.ranges)
+                cost = Expr(self.texts[place], **row.ranges).cost
             except ParseError as error:
-                print(f"{peer.name}: not read back: {error}, at {row.shown}")
-                self.refused[place] = "not read back"
+                self.refused[place] = f"not read back ({str(error).splitlines()[0]})"
                 continue
-            cost = Expr(self.texts[place], **row.ranges).cost
             self.costs[place] = (cost.weight, cost.ops, cost.divmods)
 
     def measure(self, place: int, row: Row) -> None:
@@ -799,8 +806,8 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.0f} us" if seconds < 1e-3 else f"{seconds * 1e3:.1f} ms"
 
 
-def table(title: str, places: list[int], rows: list[Row], answers: list[Answers], listed: bool) -> None:
-    ours, *others = answers
+def table(title: str, places: list[int], answers: list[Answers]) -> None:
+    ours = answers[0]
     print(f"\n{title}: {len(places)} expressions\n")
     heads = ["", "answers", "dearer than ours", "the same", "cheaper", "wrong", "weight / ours", "mean", "99 %", "mean / ours"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
@@ -831,8 +838,12 @@ def table(title: str, places: list[int], rows: list[Row], answers: list[Answers]
             print(
                 f"Not asked of {one.peer.name}, or refused: {', '.join(f'{count} {reason}' for reason, count in reasons.most_common())}."
             )
-    if not listed:
-        return
+
+
+def listed(rows: list[Row], answers: list[Answers]) -> None:
+    """Each wrong answer with a point, and each that is dearer here."""
+    ours, *others = answers
+    places = range(len(rows))
     for one in answers:
         for place in places:
             if place in one.wrong:
@@ -870,7 +881,8 @@ def main() -> None:
         ("TVM", "What TVM's suite asks"),
         ("stacks", "Addresses of stacks of views, written view by view"),
     ]:
-        table(title, [place for place, row in enumerate(rows) if row.suite == suite], rows, answers, True)
+        table(title, [place for place, row in enumerate(rows) if row.suite == suite], answers)
+    listed(rows, answers)
 
 
 if __name__ == "__main__":
