@@ -643,7 +643,6 @@ class Sympy:
             raise Inexpressible(f"more than {LIMIT:.0f} s")
 
         def timed() -> Any:
-            self.sympy.core.cache.clear_cache()
             previous = signal.signal(signal.SIGALRM, late)
             signal.setitimer(signal.ITIMER_REAL, LIMIT)
             try:
@@ -652,6 +651,7 @@ class Sympy:
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 signal.signal(signal.SIGALRM, previous)
 
+        self.sympy.core.cache.clear_cache()
         return timed
 
     def read(self, result: Any) -> Tree:
