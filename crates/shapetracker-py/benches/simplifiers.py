@@ -672,24 +672,20 @@ class Sympy:
             if node.is_Pow:
                 assert node.exp.is_Integer and node.exp > 0, node
                 return multiplied([go(node.base)] * int(node.exp))
-            kind, parts = type(node).__name__, [go(part) for part in node.args if not isinstance(part, sympy.Tuple)]
-            match kind:
-                case "Add":
-                    return summed(parts)
-                case "Mul":
-                    if any(part.is_Rational and not part.is_Integer for part in node.args):
-                        raise ValueError(f"a fraction in {node}")
-                    return multiplied(parts)
-                case "ModularIndexing":
-                    return ("%", parts[0] if parts[1] == 1 else ("//", parts[0], parts[1]), parts[2])
-                case "floor":
-                    numerator, denominator = node.args[0].as_numer_denom()
-                    return ("//", go(numerator), go(denominator))
-                case "Piecewise":
-                    (value, holds), *others = node.args
-                    return go(value) if holds == sympy.true else ("if", go(holds), go(value), go(sympy.Piecewise(*others)))
-            if kind == "Mod" and any(part.is_Rational and not part.is_Integer for part in node.args):
-                raise ValueError(f"a fraction in {node}")
+            kind = type(node).__name__
+            if kind == "floor":
+                numerator, denominator = node.args[0].as_numer_denom()
+                return ("//", go(numerator), go(denominator))
+            if kind == "Piecewise":
+                (value, holds), *others = node.args
+                return go(value) if holds == sympy.true else ("if", go(holds), go(value), go(sympy.Piecewise(*others)))
+            if any(part.is_Rational and not part.is_Integer for part in node.args):
+                raise Inexpressible("a fraction")
+            parts = [go(part) for part in node.args]
+            if kind == "ModularIndexing":
+                return ("%", parts[0] if parts[1] == 1 else ("//", parts[0], parts[1]), parts[2])
+            if kind in ("Add", "Mul"):
+                return summed(parts) if kind == "Add" else multiplied(parts)
             return (words[kind], *parts)
 
         return go(result)
