@@ -620,6 +620,7 @@ impl Algebra {
     /// One form or another, by a condition.
     // Proved: `common_part_of_choice` in `proofs/Simplify.v`.
     pub(crate) fn choice_of(&mut self, condition: Atom, a: Form, b: Form, context: &mut Context) -> Option<Form> {
+        let (a, b) = self.where_chosen(condition, a, b, context);
         if a == b {
             return Some(a);
         }
@@ -633,6 +634,26 @@ impl Algebra {
         }
         self.has_cases = true;
         common.plus(1, &Form::atom(self.atom(Kind::Select(condition, a, b), context)?))
+    }
+
+    /// Both forms of a choice as they are where they are chosen: the first where the condition holds, the other where it does not.
+    fn where_chosen(&mut self, condition: Atom, a: Form, b: Form, context: &Context) -> (Form, Form) {
+        let Kind::Test(test) = self.kind(condition) else { return (a, b) };
+        let test = test.clone();
+        if !self.pays(32 + 2 * self.len()) {
+            return (a, b);
+        }
+        let opposite = match (test.low, test.high) {
+            (Some(low), None) => Some(Condition { form: test.form.clone(), low: None, high: Some(low - 1) }),
+            (None, Some(high)) => Some(Condition { form: test.form.clone(), low: Some(high + 1), high: None }),
+            _ => None,
+        };
+        let there = |form: Form, condition: Option<Condition>| {
+            let Some(condition) = condition else { return form };
+            let known = self.context_of(&Conditions::from([condition]), &form, context).ok();
+            known.and_then(|there| self.known_there(&form, &there)).unwrap_or(form)
+        };
+        (there(a, Some(test)), there(b, opposite))
     }
 
     /// Whether a choice is the smaller or the larger of both, because the condition compares them:
