@@ -1018,17 +1018,15 @@ impl Graph {
                 let (is_negative, more) = (self.binary(Binary::Lt, a, zero)?, self.int(size - 1));
                 let raise = self.select(is_negative, more, zero)?;
                 let raised = self.binary(Binary::Add, a, raise)?;
-                self.binary(Binary::Div, raised, divisor)?
+                let found = self.binary(op, raised, divisor)?;
+                // What was added is not part of the remainder; so its range is seen.
+                if op == Binary::Mod {
+                    return self.binary(Binary::Sub, found, raise);
+                }
+                found
             }
         };
-        match op {
-            Binary::Div if negative => self.binary(Binary::Sub, zero, quotient),
-            Binary::Div => Ok(quotient),
-            _ => {
-                let whole = self.binary(Binary::Mul, quotient, divisor)?;
-                self.binary(Binary::Sub, a, whole)
-            }
-        }
+        if negative { self.binary(Binary::Sub, zero, quotient) } else { Ok(quotient) }
     }
 
     /// The dividend and the divisor of a quotient that [`Graph::truncated_by`] made of a dividend of both signs.

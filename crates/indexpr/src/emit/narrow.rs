@@ -55,6 +55,13 @@ impl Emitter<'_> {
                     }
                 }
                 let Some((_, at, factor)) = best else { break };
+                // Other quotients may have been given new numerators meanwhile.
+                if let (Whole::New(whole), None) = (&patterns[at].whole, patterns[at].symbol)
+                    && self.is_made_of(whole, patterns[at].atom)
+                {
+                    patterns.remove(at);
+                    continue;
+                }
                 let symbol = patterns[at].symbol.unwrap_or_else(|| self.remainder(&patterns[at]));
                 patterns[at].symbol = Some(symbol);
                 spreads.resize(symbol as usize + 1, 0);
@@ -103,6 +110,36 @@ impl Emitter<'_> {
             }
         }
         patterns
+    }
+
+    /// Whether an atom is needed to compute a form, as things stand: its quotient must not be computed from that.
+    fn is_made_of(&self, form: &Form, atom: Atom) -> bool {
+        let mut open: Vec<Symbol> = form.terms.iter().map(|(symbol, _)| *symbol).collect();
+        let mut seen = vec![false; self.algebra.len() + self.sums.len()];
+        while let Some(symbol) = open.pop() {
+            if symbol == atom {
+                return true;
+            }
+            if std::mem::replace(&mut seen[symbol as usize], true) {
+                continue;
+            }
+            let places = match (symbol as usize).checked_sub(self.algebra.len()) {
+                Some(place) => place..place + 1,
+                None => {
+                    let kind = self.algebra.kind(symbol);
+                    open.extend(kind.conditions());
+                    match self.plans[symbol as usize] {
+                        Some(Plan { sums, .. }) => sums..sums + kind.forms().count(),
+                        None => continue,
+                    }
+                }
+            };
+            for place in places {
+                let place = self.sums[place].remainder.map_or(place, |rest| rest.whole);
+                open.extend(self.sums[place].terms.iter().map(|(symbol, _)| *symbol));
+            }
+        }
+        false
     }
 
     /// The symbol of a remainder that is used now. A quotient of a new numerator is computed from that, too, so that it

@@ -586,6 +586,26 @@ fn found_by_an_audit_a_minimum_whose_operands_decided_in_which_order_it_is_reduc
     }
 }
 
+/// Quotients of one number that are nested in different ways could each be computed from another one, in a circle.
+#[test]
+fn found_by_maps_quotients_are_not_computed_from_each_other() {
+    for text in [
+        "y % 2048 % 256 % 32 // 4 * 100 + y % 2048 // 256 * 7 + y % 2048 % 256 // 32",
+        "y % 2048 // 256 * 7 + y % 2048 % 256 // 32 + y // 256 * 3 + y // 2048",
+        "y % 2048000000 % 256000000 % 2560000 % 2500 // 500 * 80000 + y % 2048000000 % 256000000 // 2560000 * 8 \
+         + y % 2048000000 // 256000000",
+    ] {
+        let mut graph = Graph::new();
+        graph.variable("y", 0..204_800_000_000).unwrap();
+        let expr = graph.parse(text, Syntax::Python).unwrap();
+        let simple = graph.simplify(expr);
+        for y in (0..204_800_000_000_i64).step_by(1_234_567_891).chain(0..5000) {
+            let [value, new] = [expr, simple].map(|expr| graph.evaluate(expr, &[y]).unwrap());
+            assert_eq!(value, new, "{text} at {y}");
+        }
+    }
+}
+
 /// The generator makes what index code contains, and every operation.
 #[test]
 fn random_expressions_are_of_all_sorts() {
