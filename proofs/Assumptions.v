@@ -119,7 +119,7 @@ Definition rules_of_forms :=
    (operands_are_a_set, extremum_in_sum, common_part_outside, extrema_taken_apart, beaten_operand_goes,
     beaten_by_difference, shared_operands, saturated_operand, maximum_is_minimum),
    (beaten_within, quotient_of_extremum, constant_in_numerator, choices_by_one_condition, choice_in_sum,
-    common_part_of_choice, choice_is_extremum, both_extrema, product_of_extrema),
+    common_part_of_choice, equal_where_chosen, choice_is_extremum, both_extrema, product_of_extrema),
    (xor_twice, xor_neutral, bounds_of_extremum, bounds_of_cases, bounds_of_choice, spans_met, never_decides,
     replaced_where_it_decides, bounds_of_sum_contradict),
    (empty_span, bound_of_extremum, decided_but_for_one, test_of_choice, own_conditions, one_implies_other,

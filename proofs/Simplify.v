@@ -1084,6 +1084,11 @@ Theorem common_part_of_choice : forall (c : bool) common a b,
   (if c then common + a else common + b) = common + (if c then a else b) /\ (if c then a else a) = a.
 Proof. intros []; intros; split; reflexivity. Qed.
 
+(** [Algebra::where_chosen]: each form of a choice may be another one that is equal where it is chosen. *)
+Theorem equal_where_chosen : forall (c : bool) a b a' b', (c = true -> a = a') -> (c = false -> b = b') ->
+  (if c then a else b) = (if c then a' else b') :> Z.
+Proof. intros []; auto. Qed.
+
 (** [Algebra::as_comparison]: a choice that is a minimum or a maximum, because the condition compares both.  [b - a] is
     [factor * form + constant]; [holds] and [fails] are its values next to the bound of the condition. *)
 Theorem choice_is_extremum : forall a b factor form constant (is_low : bool) bound,

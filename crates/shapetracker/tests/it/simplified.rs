@@ -232,12 +232,15 @@ const CENSUSES: [(Ends, Ends, &[i64]); 6] = [
 
 #[test]
 fn small_expressions_are_brought_to_the_cheapest_of_their_values() {
-    let draws = drawn(1_000) as usize;
+    let draws = drawn(2_000) as usize;
     for (at, (x, y, constants)) in CENSUSES.into_iter().enumerate() {
+        if !is_entry_held(at) {
+            continue;
+        }
         let found = census(x, y, constants, draws, at as u64);
         eprintln!("x {x:?}, y {y:?}, {constants:?}: {found:.2?} per cent");
-        // Of few draws one that is missed is many per cent.
-        let slack = 100.0 / (draws as f64 / 8.0);
+        // Of few draws one that is missed is many per cent: in a whole run there are enough.
+        let slack = if draws < 2_000 { 800.0 / draws as f64 } else { 0.0 };
         for (found, least) in found.into_iter().zip([99.5, 98.0, 97.0]) {
             assert!(found >= least - slack, "{found} per cent of {draws} draws");
         }
