@@ -24,7 +24,8 @@ impl Graph {
     ///
     /// What compilers print is read, too: `FloorDiv(x, 4)`, `ModularIndexing(x, 4, 8)`, `Mod`, `CeilDiv`, `Identity`, `Min` and `Max` of
     /// inductor and sympy; `floordiv`, `ceildiv` and `mod` between two numbers, and `affine_map<(d0)[s0] -> (d0 floordiv 4)>`, of
-    /// MLIR; `floordiv`, `floormod`, `truncdiv` and `truncmod` of TVM, with or without what they are of (`T.floordiv(x, 4)`);
+    /// MLIR; `floordiv`, `floormod`, `truncdiv` and `truncmod` of TVM, with or without what they are of (`T.floordiv(x, 4)`), and its
+    /// `T.int32(4)` and `T.int64(4)`;
     /// `threadIdx.x` as the variable `threadIdx_x`; `&` and `|` between conditions, and 1 and 0 as conditions.
     ///
     /// ```
@@ -125,6 +126,8 @@ enum Function {
     /// `(x // divisor) % modulus`.
     Modular,
     Identity,
+    /// `T.int32(x)`, which is refused where it could change the value.
+    Int32,
 }
 
 impl Function {
@@ -137,7 +140,8 @@ impl Function {
             "truncdiv" => Function::TruncDiv,
             "truncmod" => Function::TruncMod,
             "ModularIndexing" => Function::Modular,
-            "Identity" => Function::Identity,
+            "Identity" | "int64" => Function::Identity,
+            "int32" => Function::Int32,
             _ => return None,
         })
     }
@@ -145,7 +149,7 @@ impl Function {
     /// How many numbers it takes.
     fn takes(self) -> u8 {
         match self {
-            Function::Identity => 1,
+            Function::Identity | Function::Int32 => 1,
             Function::Modular => 3,
             _ => 2,
         }
@@ -567,13 +571,8 @@ impl<'a> Parser<'_, 'a> {
                     self.graph.number("+", a)
                 }
                 Open::Cast(kind) => {
-                    let (a, (low, high)) = (self.pop(), CASTS[usize::from(kind)]);
-                    let (from, to) = self.graph.range(a);
-                    if from < low || to > high {
-                        let cast = self.quoted(&span);
-                        let message = format!("{cast} can change the value, which ranges from {from} to {to}");
-                        return Err(self.error_at(span, message));
-                    }
+                    let a = self.pop();
+                    self.check_cast(a, CASTS[usize::from(kind)], &span)?;
                     self.graph.number("(", a)
                 }
                 Open::Not => {
@@ -614,9 +613,12 @@ impl<'a> Parser<'_, 'a> {
     /// A function of the last values.
     // No rule: this is what the functions are.
     fn function(&mut self, function: Function, span: &Range<usize>) -> Result<(), ParseError> {
-        let last = if function == Function::Identity { None } else { Some(self.pop()) };
+        let last = if function.takes() == 1 { None } else { Some(self.pop()) };
         let middle = if function == Function::Modular { Some(self.pop()) } else { None };
         let first = self.pop();
+        if function == Function::Int32 {
+            self.check_cast(first, CASTS[0], span)?;
+        }
         let value = match (function, middle, last) {
             (Function::FloorDiv, _, Some(b)) => self.graph.binary(Binary::Div, first, b),
             (Function::FloorMod, _, Some(b)) => self.graph.binary(Binary::Mod, first, b),
@@ -631,6 +633,17 @@ impl<'a> Parser<'_, 'a> {
         };
         let value = value.map_err(|err| self.refused(span, &err))?;
         self.values.push(value);
+        Ok(())
+    }
+
+    /// Refuses a cast to a type with these values where it could change the value.
+    fn check_cast(&self, a: Expr, (low, high): (i64, i64), span: &Range<usize>) -> Result<(), ParseError> {
+        let (from, to) = self.graph.range(a);
+        if from < low || to > high {
+            let cast = self.quoted(span);
+            let message = format!("{cast} can change the value, which ranges from {from} to {to}");
+            return Err(self.error_at(span.clone(), message));
+        }
         Ok(())
     }
 

@@ -359,6 +359,7 @@ fn texts_of_compilers_are_read() {
         // TVM.
         (Syntax::Python, "floordiv(x, 4) * 4 + floormod(x, 4)", "x"),
         (Syntax::Python, "T.floordiv(x, 4) + T.floormod(y, 3)", "x // 4 + y % 3"),
+        (Syntax::Python, "x + T.int64(3) * T.int32(y)", "x + 3 * y"),
         (Syntax::Python, "tvm.tir.truncdiv(x, 4)", "x // 4 + 1 if x < 0 and x % 4 != 0 else x // 4"),
         (Syntax::Python, "truncmod(x, 4)", "x % 4 - 4 if x < 0 and x % 4 != 0 else x % 4"),
         // CUDA.

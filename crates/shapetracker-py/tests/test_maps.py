@@ -109,6 +109,28 @@ def test_notations() -> None:
         IndexMap("(i) -> (min(i, 2))", i=range(4)).text("tvm")
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_tvm_reads_what_is_written_for_it(seed: int) -> None:
+    tirx = pytest.importorskip("tvm.tirx", reason="TVM is not installed")
+    sym = pytest.importorskip("tvm.sym", reason="TVM is not installed")
+    script = pytest.importorskip("tvm.script", reason="TVM is not installed")
+    rng = random.Random(seed)
+    text, loops = random_map(rng)
+    m = IndexMap(text, **loops)
+    if seed % 2:
+        m = m.simplify()
+    try:
+        written = m.text("tvm")
+    except ValueError:
+        return  # minima have no text that is both Python's and TVM's
+    theirs, analyzer = eval(written, {"T": script.tirx}), sym.Analyzer()
+    for index in product(*loops.values()):
+        image = theirs.map_indices([tirx.IntImm("int32", value) for value in index])
+        assert tuple(int(analyzer.simplify(value)) for value in image) == m(*index), (written, index)
+    # And what TVM prints of it is read.
+    assert IndexMap(str(theirs), **loops).difference(m) is None
+
+
 def test_counts_that_do_not_fit_are_mistakes() -> None:
     m = IndexMap("(i) -> (i // 4, i % 4)", i=range(16))
     asks: list[Callable[[], object]]

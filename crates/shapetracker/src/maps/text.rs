@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use indexpr::{Binary, Graph, Node, Syntax, Unsupported};
+use indexpr::{Binary, Expr, Graph, Node, Syntax, Unsupported};
 use shapetracker_base::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
 
 use super::{IndexMap, MAX_RESULTS};
@@ -100,8 +100,8 @@ impl IndexMap {
         Ok(loops.map(|loops| loops.into_iter().map(|span| &text[span]).collect()))
     }
 
-    /// The text of Python: `lambda i, j: (i // 4, j)`. It is what `transform_layout` of TVM takes, too, as far as
-    /// [`IndexMap::to_tvm`] has no objection.
+    /// The text of Python: `lambda i, j: (i // 4, j)`. What `transform_layout` of TVM takes is [`IndexMap::to_tvm`], which differs
+    /// in results that are numbers.
     ///
     /// ```
     /// use shapetracker::IndexMap;
@@ -123,12 +123,15 @@ impl IndexMap {
         format!("lambda{space}{}: {}", names.join(", "), shapetracker_base::text::tuple(results))
     }
 
-    /// The map as TVM prints it: `T.index_map(lambda i, j: (i // 4, j))`.
+    /// The map as TVM reads it: `T.index_map(lambda i, j: (i // 4, j))`. A result that is a number is `T.int32(0)` there: TVM prints
+    /// `0`, and refuses to read it.
     ///
     /// ```
     /// use shapetracker::IndexMap;
     /// let map = IndexMap::parse("(i, j) -> (i // 4, j)", &[("i", 0..16), ("j", 0..8)])?;
     /// assert_eq!(map.to_tvm().as_deref(), Ok("T.index_map(lambda i, j: (i // 4, j))"));
+    /// let first = IndexMap::parse("T.index_map(lambda i: (i, T.int64(0)))", &[("i", 0..16)])?; // as TVM prints it
+    /// assert_eq!(first.to_tvm().as_deref(), Ok("T.index_map(lambda i: (i, T.int32(0)))"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -147,7 +150,13 @@ impl IndexMap {
                     .into(),
             );
         }
-        self.text().map(|text| format!("T.index_map({text})")).map_err(|err| err.to_string())
+        let result = |&result: &Expr| match self.graph.range(result) {
+            (value, other) if value == other && i32::try_from(value).is_ok() => Ok(format!("T.int32({value})")),
+            (value, other) if value == other => Ok(format!("T.int64({value})")),
+            _ => self.result_text(result, Syntax::Python),
+        };
+        let results = self.results.iter().map(result).collect::<Result<Vec<_>, _>>().map_err(|err| err.to_string())?;
+        Ok(format!("T.index_map({})", self.lambda(&results)))
     }
 
     /// The map as MLIR writes it: `affine_map<(i, j) -> (i floordiv 4, j)>`.
