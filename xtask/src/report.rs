@@ -6,15 +6,15 @@ use std::{
     process::{ExitCode, Stdio},
     sync::{Condvar, Mutex, PoisonError},
     thread,
-    time::{Duration, Instant},
 };
 
 use anstream::{AutoStream, ColorChoice, print, println};
 use anstyle::{AnsiColor, Style};
 
 use crate::{
+    clock::Clock,
     steps::{After, Step, When},
-    workspace::{Stop, Workspace, captured, processor_time},
+    workspace::{Stop, Workspace, captured},
 };
 
 const BOLD: Style = Style::new().bold();
@@ -232,27 +232,6 @@ pub(crate) const HALVES: &str = "SHAPETRACKER_HALVES";
 /// The one by which it knows that the page has been built.
 pub(crate) const HAS_PAGE: &str = "SHAPETRACKER_HAS_PAGE";
 
-/// When something began, and what the commands had computed by then.
-struct Clock {
-    begin: Instant,
-    processor: Option<Duration>,
-}
-
-impl Clock {
-    fn start() -> Clock {
-        Clock { begin: Instant::now(), processor: processor_time() }
-    }
-
-    /// The time since then, and that of the processors, which other programs on the machine do not add to.
-    fn taken(&self) -> String {
-        let time = seconds(self.begin.elapsed());
-        match self.processor.zip(processor_time()) {
-            Some((before, now)) => format!("{time} ({} of processors)", seconds(now.saturating_sub(before))),
-            None => time,
-        }
-    }
-}
-
 fn closing_line(passed: usize, failed: usize, skipped: usize) -> String {
     let line = format!("{passed} passed, {failed} failed");
     if skipped == 0 { line } else { format!("{line}, {skipped} skipped") }
@@ -260,14 +239,6 @@ fn closing_line(passed: usize, failed: usize, skipped: usize) -> String {
 
 fn widest<'a>(steps: impl Iterator<Item = &'a Step>) -> usize {
     steps.map(|step| step.name.len()).max().unwrap_or(0)
-}
-
-fn seconds(time: Duration) -> String {
-    if time < Duration::from_secs(120) {
-        format!("{:.1} s", time.as_secs_f64())
-    } else {
-        format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
-    }
 }
 
 #[cfg(test)]
@@ -304,11 +275,5 @@ mod tests {
         }
         assert!(state.waiting.is_empty() && state.ended.len() == STEPS.len());
         assert_eq!(state.ended.last().map(|(step, ())| step.after == After::Everything), Some(true));
-    }
-
-    #[test]
-    fn times() {
-        assert_eq!(seconds(Duration::from_millis(12_345)), "12.3 s");
-        assert_eq!(seconds(Duration::from_secs(125)), "2 min 5 s");
     }
 }

@@ -14,6 +14,8 @@ use std::{
 use anstream::{AutoStream, ColorChoice};
 use cargo_metadata::{Metadata, MetadataCommand, Package, Target};
 
+use crate::clock::Clock;
+
 /// Why a step did not pass.
 pub(crate) enum Stop {
     /// Something is wrong; the text says what.
@@ -143,7 +145,12 @@ impl Workspace {
         if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
             command.env("CARGO_TERM_COLOR", "always");
         }
-        match captured_and_shown(command, self.verbose) {
+        let clock = Clock::start();
+        let ended = captured_and_shown(command, self.verbose);
+        if self.verbose && clock.is_worth_telling() {
+            anstream::println!("took {}: {}", clock.taken(), typed(command));
+        }
+        match ended {
             Ok((status, _)) if status.success() => Ok(()),
             Ok((status, output)) => {
                 let output = if self.verbose { last_lines(&output, 80) } else { &output };
@@ -283,16 +290,6 @@ fn end_with_descendants(process: u32) {
         at += 1;
     }
     _ = Command::new("kill").arg("-KILL").args(ending.iter().map(u32::to_string)).output();
-}
-
-/// The processor time of all commands that have ended, where the system tells: on Linux.
-pub(crate) fn processor_time() -> Option<Duration> {
-    let line = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name in parentheses, which may contain anything: the fields from the third on. The sixteenth and the
-    // seventeenth are those of the children that were waited for, in hundredths of a second.
-    let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(13);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(Duration::from_millis(10 * (user + system)))
 }
 
 /// `PATH` with one more folder, searched first.
