@@ -1,6 +1,7 @@
 //! The commands of the project: `cargo xtask test` runs everything that must hold, `cargo xtask list` names the steps.
 
 mod clock;
+mod compiler;
 mod package;
 mod readme;
 mod release;
@@ -57,6 +58,9 @@ Environment:
 ";
 
 fn main() -> ExitCode {
+    if let Some(code) = compiler::stands_in() {
+        return code;
+    }
     match command_line().and_then(carry_out) {
         Ok(code) => code,
         Err(message) => {

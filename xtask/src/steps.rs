@@ -11,7 +11,7 @@ use std::{
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme,
+    compiler, package, readme,
     release::{self, at},
     rules, site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
@@ -182,7 +182,7 @@ const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
     let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
-    workspace.run(tests.envs(workspace.share_of_cases("1/4")))
+    workspace.run(compiler::stand_in(&mut tests).envs(workspace.share_of_cases("1/4")))
 }
 
 /// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
@@ -209,6 +209,7 @@ fn release_tests(workspace: &Workspace) -> Outcome {
     for target in ["apply", "cli", "explore", "memory"] {
         tests.args(["--test", target]);
     }
+    compiler::stand_in(&mut tests);
     workspace.run(tests.envs(share).env("SHAPETRACKER_COMMAND", workspace.target("release/shapetracker")))
 }
 

@@ -35,6 +35,7 @@ def test_a_worker_is_killed_in_the_middle() -> None:
         while time.monotonic() < begun + 30:
             if sum(key[0].startswith("slowly") for key in client.who_has() if isinstance(key, tuple)) > 20:
                 break
+            time.sleep(0.02)
         assert not future.done()
         os.kill(next(iter(workers.values())), signal.SIGKILL)
         result = future.result(timeout=60)

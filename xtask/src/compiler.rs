@@ -1,0 +1,71 @@
+//! This program in the place of the compiler, which it calls: cargo has one level of optimisation for a package, and what is compiled
+//! of a package is not all of one kind.
+
+use std::{
+    env,
+    ffi::OsString,
+    process::{Command, ExitCode},
+};
+
+/// Set where this program stands in the place of the compiler.
+const IN_ITS_PLACE: &str = "SHAPETRACKER_COMPILES";
+
+/// Lets what a cargo command compiles go through this program.
+///
+/// Unit tests are the whole of a library once more, and run little of it: compiling them optimised takes four times as long as
+/// compiling them as they stand. Tests from outside walk millions of indices and stay as the profile says, and so do the unit tests
+/// of the library itself, which have brute force in them.
+pub(crate) fn stand_in(command: &mut Command) -> &mut Command {
+    match env::current_exe() {
+        Ok(program) => command.env("RUSTC_WRAPPER", program).env(IN_ITS_PLACE, "1"),
+        Err(_) => command,
+    }
+}
+
+/// Calls the compiler, where this program was started in its place.
+pub(crate) fn stands_in() -> Option<ExitCode> {
+    env::var_os(IN_ITS_PLACE)?;
+    let mut words = env::args_os().skip(1);
+    let mut compiler = Command::new(words.next()?);
+    let mut arguments: Vec<OsString> = words.collect();
+    if is_unit_tests(&arguments) {
+        arguments.extend(["-C", "opt-level=0"].map(OsString::from));
+    }
+    match compiler.args(arguments).status() {
+        Ok(status) if status.success() => Some(ExitCode::SUCCESS),
+        Ok(status) => {
+            Some(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", compiler.get_program().display());
+            Some(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Whether a library or a command is compiled with the tests that stand within it, or the tests of a command, which wait for it.
+fn is_unit_tests(arguments: &[OsString]) -> bool {
+    const ROOTS: [&str; 2] = ["/src/lib.rs", "/src/main.rs"];
+    const WAITING: &str = "crates/shapetracker-cli/tests/";
+    const WALKING: &str = "crates/shapetracker/";
+    let is_root = |word: &str| {
+        !word.starts_with(WALKING) && ROOTS.iter().any(|root| word.ends_with(root)) || word.starts_with(WAITING)
+    };
+    let words = || arguments.iter().filter_map(|word| word.to_str());
+    words().any(|word| word == "--test") && words().any(is_root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_tests_are_known() {
+        let is_one = |text: &str| is_unit_tests(&text.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(is_one("--crate-name indexpr crates/indexpr/src/lib.rs -C opt-level=1 --test"));
+        assert!(is_one("--crate-name cli crates/shapetracker-cli/tests/cli.rs --test"));
+        assert!(!is_one("--crate-name indexpr crates/indexpr/src/lib.rs -C opt-level=1"));
+        assert!(!is_one("--crate-name shapetracker crates/shapetracker/src/lib.rs --test"));
+        assert!(!is_one("--crate-name it crates/shapetracker/tests/it/main.rs --test"));
+    }
+}
