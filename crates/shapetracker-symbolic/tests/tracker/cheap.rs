@@ -1,0 +1,179 @@
+//! What index expressions over names cost, beside those of the integers at values of the names.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indexpr::{Binary, Expr, Graph, IndexExpr, Node, Syntax};
+use shapetracker_symbolic::{Question, ShapeTracker};
+use shapetracker_testing::{Rng, numbers};
+
+use crate::random::{Names, names, tracker};
+
+/// Distinct operations that depend on a loop, and the divisions among them that are not by a power of two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Cost {
+    ops: usize,
+    divmods: usize,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        (self.ops, self.divmods) = (self.ops + other.ops, self.divmods + other.divmods);
+    }
+}
+
+fn operands(node: Node) -> Vec<Expr> {
+    match node {
+        Node::Not(a) | Node::Within(a, ..) => vec![a],
+        Node::Select(condition, a, b) => vec![condition, a, b],
+        Node::Binary(_, a, b) => vec![a, b],
+        _ => Vec::new(),
+    }
+}
+
+/// What an index costs in its loops: all that is the same for every element is computed before them.
+fn cost(code: &IndexExpr) -> Cost {
+    let graph = code.graph();
+    let loops = code.extents().len();
+    let (mut cost, mut in_loops) = (Cost::default(), Vec::new());
+    // Operands come before what is made of them.
+    for part in graph.parts(&[code.index(), code.valid()]) {
+        let node = graph.node(part);
+        let is_loop = matches!(node, Node::Variable(place) if place < loops);
+        let operands = operands(node);
+        if is_loop || operands.iter().any(|operand| in_loops.contains(operand)) {
+            in_loops.push(part);
+            cost.ops += match node {
+                Node::Variable(_) => 0,
+                Node::Within(..) => 2,
+                _ => 1,
+            };
+            if let Node::Binary(Binary::Div | Binary::Mod, _, divisor) = node {
+                cost.divmods += usize::from(!is_shift(graph, divisor));
+            }
+        }
+    }
+    cost
+}
+
+fn is_shift(graph: &Graph, divisor: Expr) -> bool {
+    matches!(graph.node(divisor), Node::Int(number) if number.count_ones() == 1)
+}
+
+fn text(code: &IndexExpr) -> String {
+    let text = |expr| code.graph().text(expr, Syntax::Python).expect("short");
+    format!("{} if {}", text(code.index()), text(code.valid()))
+}
+
+/// Holds the values of an expression against the addresses at values of the names of its tracker's scope.
+fn check(tracker: &ShapeTracker, code: &IndexExpr, point: &[i128]) -> usize {
+    let at = tracker.at_point(point).expect("values that the tracker allows");
+    let names = tracker.scope().names();
+    let place = |name: &str| names.iter().position(|known| &*known.name == name).expect("a name of the scope");
+    let value = |name: &str| i64::try_from(point[place(name)]).expect("small");
+    let parameters: Vec<i64> = code.parameters().iter().map(|parameter| value(&parameter.name)).collect();
+    for (position, expected) in at.addresses().enumerate() {
+        let index = shapetracker::unravel_index(position as i64, at.shape()).expect("an index");
+        let values = [&index[..], &parameters].concat();
+        let valid = code.graph().evaluate(code.valid(), &values).expect("a condition") != 0;
+        let address = valid.then(|| code.graph().evaluate(code.index(), &values).expect("an address"));
+        assert_eq!(address, expected, "{tracker:?} at {point:?}, {index:?}: {}", text(code));
+    }
+    at.numel() as usize
+}
+
+#[test]
+fn chains_of_real_models_are_as_cheap_as_with_numbers() {
+    let lines = include_str!("../corpus/symbolic-index.jsonl").lines();
+    let (mut of_names, mut of_integers, mut recorded) = (Cost::default(), Cost::default(), Cost::default());
+    let (mut time, mut count, mut elements) = (Duration::ZERO, 0, 0);
+    let mut dearer = Vec::new();
+    for line in lines {
+        let line: serde_json::Value = serde_json::from_str(line).expect("a document");
+        let (name, chain) = (line["name"].as_str().expect("a name"), line["chain"].as_str().expect("a chain"));
+        let mut question = Question::default();
+        let chain = question.chain(chain).expect("a chain that is read");
+        let scope = Arc::new(question.scope().expect("conditions that hold"));
+        let tracker = chain.tracker(&scope).expect("operations that fit");
+        let code = tracker.index_expr().expect("it fits");
+        time += (0..5).map(|_| timed(&tracker)).min().expect("some");
+        let points = line["values"].as_array().expect("a list").iter().map(|values| {
+            let value = |name: &shapetracker_symbolic::Name| i128::from(values[&*name.name].as_i64().expect("a value"));
+            tracker.scope().names().iter().map(value).collect::<Vec<_>>()
+        });
+        let points: Vec<Vec<i128>> = points.collect();
+        elements += points.iter().map(|point| check(&tracker, &code, point)).sum::<usize>();
+        let integers = tracker.at_point(&points[0]).expect("values that are allowed").index_expr().expect("it fits");
+        let (here, there) = (cost(&code), cost(&integers));
+        let number = |key: &str| line["integer_cost"][key].as_u64().expect("a number") as usize;
+        let known = Cost { ops: number("ops"), divmods: number("divmods") };
+        println!("{name}: {here:?}, integers {there:?} of {known:?}\n    {}\n    {}", text(&code), text(&integers));
+        assert!(there.ops <= known.ops && there.divmods <= known.divmods, "{name}: {there:?} was {known:?}");
+        if here.divmods > there.divmods {
+            dearer.push(name.to_owned());
+        }
+        (of_names, of_integers, recorded) = {
+            (of_names += here, of_integers += there, recorded += known);
+            (of_names, of_integers, recorded)
+        };
+        count += 1;
+    }
+    println!("{of_names:?}, integers {of_integers:?} of {recorded:?}; {elements} elements; {:.1?} each", time / count);
+    assert!(dearer.is_empty(), "more divisions than with numbers: {dearer:?}");
+    assert!(10 * of_names.ops <= 11 * recorded.ops && of_names.divmods <= recorded.divmods, "{of_names:?}");
+}
+
+fn timed(tracker: &ShapeTracker) -> Duration {
+    let start = Instant::now();
+    std::hint::black_box(tracker.index_expr()).expect("it fits");
+    start.elapsed()
+}
+
+/// Values of the names at which nothing is equal by chance: as far apart as the ends of the names let them be, until a
+/// tracker allows them and has elements there.
+fn generic(rng: &mut Rng, names: &Names, tracker: &ShapeTracker) -> Option<Vec<i128>> {
+    const PRIMES: [i128; 8] = [5, 7, 11, 13, 17, 19, 23, 29];
+    for _ in 0..64 {
+        let value = |name: &shapetracker_symbolic::Name| {
+            let value = *rng.pick(&PRIMES);
+            name.hi.map_or(value, |hi| value.min(hi))
+        };
+        let point: Vec<i128> = names.scope.names().iter().map(value).collect();
+        if let Ok(at) = tracker.at_point(&point)
+            && (1..4000).contains(&at.numel())
+        {
+            return Some(point);
+        }
+    }
+    None
+}
+
+#[test]
+fn random_trackers_are_as_cheap_as_with_numbers() {
+    let (mut of_names, mut of_integers) = (Cost::default(), Cost::default());
+    let (mut count, mut elements, mut time) = (0_u32, 0, Duration::ZERO);
+    let mut worst: Vec<(isize, String)> = Vec::new();
+    for seed in numbers(2_000) {
+        let rng = &mut Rng(7 << 40 | seed);
+        let names = names(rng);
+        let tracker = tracker(rng, &names);
+        let Some(point) = generic(rng, &names, &tracker) else { continue };
+        let code = tracker.index_expr().unwrap_or_else(|err| panic!("{tracker:?}: {err}"));
+        time += timed(&tracker);
+        let integers = tracker.at_point(&point).expect("it was allowed").index_expr().expect("it fits");
+        elements += check(&tracker, &code, &point);
+        let (here, there) = (cost(&code), cost(&integers));
+        of_names += here;
+        of_integers += there;
+        count += 1;
+        let more = (here.ops + 5 * here.divmods) as isize - (there.ops + 5 * there.divmods) as isize;
+        worst.push((more, format!("{here:?} {there:?} {tracker:?} at {point:?}\n    {}\n    {}", text(&code), text(&integers))));
+    }
+    worst.sort_by_key(|worst| -worst.0);
+    for (more, text) in worst.iter().take(std::env::var("WORST").map_or(0, |n| n.parse().unwrap_or(0))) {
+        println!("{more}: {text}");
+    }
+    println!("{count} trackers, {elements} elements: {of_names:?}, integers {of_integers:?}; {:.1?} each", time / count);
+    assert!(100 * of_names.ops <= 115 * of_integers.ops, "{of_names:?}, integers {of_integers:?}");
+    assert!(100 * of_names.divmods <= 105 * of_integers.divmods, "{of_names:?}, integers {of_integers:?}");
+}
