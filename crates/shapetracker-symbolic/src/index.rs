@@ -9,10 +9,13 @@ use std::collections::HashSet;
 use indexpr::{Binary, Expr, Graph, IndexExpr};
 use shapetracker_base::list::sort_short_by_key;
 
+use crate::answer::Reason;
 use crate::error::{Error, Fault, Mistake};
-use crate::literal::Literal;
+use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
+use crate::expression::write::{Pen, Unwritable};
+use crate::literal::{Literal, Relation};
 use crate::poly::{MOST_STEPS, Monomial, Poly, TooLarge, Var, within};
-use crate::region::{Region, Truth};
+use crate::region::{self, Ask, Region, Stop};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -52,15 +55,17 @@ impl ShapeTracker {
     /// # Errors
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|mistake| Error::new(OP, mistake))?;
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|stop| Error::new(OP, Mistake::from(stop)))?;
         let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
         let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
         // The fewer bits the names without an end may have, the fewer everything has.
         let mut most = if bounded { 0 } else { 31 };
         let fits = |bits| match lowered.code(self, bits) {
-            Err(err) if err.kind() != indexpr::ErrorKind::Overflow => Err(Error::new(OP, Fault::Expression(err))),
+            Err(Unwritable::Code(err)) if err.kind() == indexpr::ErrorKind::Overflow => Ok(Err(err)),
+            Err(Unwritable::Code(err)) => Err(Error::new(OP, Fault::Expression(err))),
+            Err(Unwritable::TooLarge(err)) => Err(Error::new(OP, err)),
             Ok(code) if !lowered.inside => Ok(Ok(code.reading_from(self.lowest_found()))),
-            code => Ok(code),
+            Ok(code) => Ok(Ok(code)),
         };
         let mut found = fits(most)?;
         if found.is_err() {
@@ -107,74 +112,63 @@ impl ShapeTracker {
     }
 }
 
-/// A variable is a byte: names, indices and quotients together may be so many.
-const MOST_VARIABLES: usize = 250;
-
-/// The address and the conditions of an element, over the names, the indices, and quotients.
+/// The address and the condition of an element, over the names, the indices, and quotients.
 pub(crate) struct Lowered {
     /// The names of the scope that occur.
     names: Vec<Var>,
     /// The index of each axis of the last view; its variables stand for nothing else.
     pub(crate) indices: Vec<Var>,
-    pub(crate) quotients: Vec<Quotient>,
     pub(crate) shape: Vec<Poly>,
-    pub(crate) address: Poly,
-    /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
-    pub(crate) conditions: Option<Vec<Poly>>,
+    /// What is read; `None` where nothing is ever valid.
+    pub(crate) element: Option<Element>,
     /// Whether it is known that no address is below 0.
     inside: bool,
 }
 
-/// A quotient that is no polynomial.
-pub(crate) struct Quotient {
-    pub(crate) var: Var,
-    pub(crate) dividend: Poly,
-    pub(crate) divisor: Poly,
+/// How an element is read that has an address.
+pub(crate) struct Element {
+    /// What the quotients are.
+    pub(crate) reader: Reader,
+    pub(crate) address: Poly,
+    /// What holds where there is an address.
+    pub(crate) valid: Truth,
 }
 
 /// The lowering of a stack, from its last view to memory.
 struct Lowering {
-    region: Region,
-    quotients: Vec<Quotient>,
-    conditions: Vec<Poly>,
-    /// The names of the scope: what a region has beyond them has no names in code.
-    named: usize,
-    /// The indices and the quotients.
-    known: Vec<Var>,
+    reader: Reader,
+    conditions: Vec<Truth>,
 }
 
 impl Lowered {
-    pub(crate) fn of(tracker: &ShapeTracker) -> Result<Lowered, Mistake> {
+    pub(crate) fn of(tracker: &ShapeTracker) -> Ask<Lowered> {
         let shape = tracker.shape().to_vec();
         let named = tracker.scope().names().len();
         let nothing = |indices: Vec<Var>| Lowered {
             names: occurring(&shape, named),
             indices,
-            quotients: Vec::new(),
             shape: shape.clone(),
-            address: Poly::zero(),
-            conditions: None,
+            element: None,
             inside: true,
         };
         let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
         };
         if region.vars() + shape.len() > MOST_VARIABLES {
-            return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
+            return Err(Stop::Undecided(Reason::TooManyCases));
         }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
-        let mut lowering =
-            Lowering { region, quotients: Vec::new(), conditions: Vec::new(), named, known: indices.clone() };
+        let mut lowering = Lowering { reader: Reader::new(region), conditions: Vec::new() };
         for (index, size) in indices.iter().zip(&shape) {
-            if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?)? {
+            if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?) {
                 return Ok(nothing(indices));
             }
         }
         let mut digits: Vec<Poly> = indices.iter().map(|index| Poly::from(*index)).collect();
         for (digit, size) in digits.iter_mut().zip(&shape) {
             // Along an axis of one element there is one index.
-            if lowering.holds(&Poly::one().sub(size)?)? == Some(true) {
+            if lowering.holds(&Poly::one().sub(size)?) == Some(true) {
                 *digit = Poly::zero();
             }
         }
@@ -185,26 +179,56 @@ impl Lowered {
             address = read;
         }
         for view in views {
-            let view = joined(&lowering, view)?;
+            let view = joined(&lowering.reader.region, view)?;
             let Some(digits) = lowering.unravelled(&address, &view.shape)? else { return Ok(nothing(indices)) };
             let Some(read) = lowering.read(&view, &digits)? else { return Ok(nothing(indices)) };
             address = read;
         }
-        let inside = lowering.holds(&address)? == Some(true);
+        let inside = lowering.holds(&address) == Some(true);
+        let Lowering { mut reader, conditions } = lowering;
+        let valid = reader.fact(match conditions[..] {
+            [] => Fact::Known(true),
+            [only] => reader.of(only).clone(),
+            _ => Fact::All(conditions),
+        });
+        let element = Element { reader, address, valid };
         let mut polys = shape.clone();
-        polys.push(address.clone());
-        polys.extend(lowering.conditions.iter().cloned());
-        polys.extend(
-            lowering.quotients.iter().flat_map(|quotient| [quotient.dividend.clone(), quotient.divisor.clone()]),
-        );
-        Ok(Lowered {
-            names: occurring(&polys, named),
-            indices,
-            quotients: lowering.quotients,
-            shape,
-            address,
-            conditions: Some(lowering.conditions),
-            inside,
+        polys.push(element.address.clone());
+        polys.extend(element.conditions()?);
+        for quotient in element.quotients() {
+            polys.extend([quotient.dividend.clone(), quotient.divisor.clone()]);
+        }
+        Ok(Lowered { names: occurring(&polys, named), indices, shape, element: Some(element), inside })
+    }
+}
+
+/// A quotient that is no polynomial.
+pub(crate) struct Quotient<'r> {
+    pub(crate) var: Var,
+    pub(crate) dividend: &'r Poly,
+    pub(crate) divisor: &'r Poly,
+}
+
+impl Element {
+    /// What is at least 0 where there is an address.
+    pub(crate) fn conditions(&self) -> Result<Vec<Poly>, TooLarge> {
+        let mut all = Vec::new();
+        for literal in self.reader.literals(self.valid) {
+            if literal.relation == Relation::Equal {
+                all.push(literal.poly.neg()?);
+            }
+            all.push(literal.poly);
+        }
+        Ok(all)
+    }
+
+    /// The quotients, each after those that it is made of.
+    pub(crate) fn quotients(&self) -> impl Iterator<Item = Quotient<'_>> {
+        self.reader.atoms.iter().enumerate().filter_map(|(place, atom)| match atom {
+            Atom::Quotient { dividend, divisor, .. } => {
+                Some(Quotient { var: Var((self.reader.first + place) as u8), dividend, divisor })
+            }
+            _ => None,
         })
     }
 }
@@ -217,34 +241,27 @@ fn occurring(polys: &[Poly], named: usize) -> Vec<Var> {
 
 impl Lowering {
     /// Whether a polynomial is known to be at least 0, or never to be.
-    fn holds(&self, poly: &Poly) -> Result<Option<bool>, TooLarge> {
-        Ok(match self.region.truth(&Literal::at_least(poly.clone())) {
-            Truth::Always => Some(true),
-            Truth::Never => Some(false),
-            Truth::Depends { .. } => None,
-        })
+    fn holds(&self, poly: &Poly) -> Option<bool> {
+        match self.reader.region.truth(&Literal::at_least(poly.clone())) {
+            region::Truth::Always => Some(true),
+            region::Truth::Never => Some(false),
+            region::Truth::Depends { .. } => None,
+        }
     }
 
     /// Goes on where a polynomial is at least 0; `false` where that is nowhere.
-    fn assume(&mut self, poly: &Poly) -> Result<bool, TooLarge> {
-        match self.region.assume(&Literal::at_least(poly.clone())) {
-            Ok(Some(smaller)) => self.region = smaller,
-            Ok(None) => return Ok(false),
+    fn assume(&mut self, poly: &Poly) -> bool {
+        match self.reader.region.assume(&Literal::at_least(poly.clone())) {
+            Ok(Some(smaller)) => self.reader.region = smaller,
+            Ok(None) => return false,
             // What is not understood need not be known.
             Err(_) => {}
         }
-        Ok(true)
-    }
-
-    /// A polynomial with names replaced that are known to equal others, as far as all of its variables can be written.
-    fn reduced(&self, poly: Poly) -> Result<Poly, TooLarge> {
-        let reduced = self.region.reduce(&poly)?;
-        let writes = |var: &Var| usize::from(var.0) < self.named || self.known.contains(var);
-        Ok(if reduced.vars().iter().all(writes) { reduced } else { poly })
+        true
     }
 
     /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
-    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, Mistake> {
+    fn read(&mut self, view: &View, digits: &[Poly]) -> Ask<Option<Poly>> {
         let mut address = view.offset.clone();
         for (axis, (digit, stride)) in digits.iter().zip(&view.strides).enumerate() {
             address = address.add(&digit.mul(stride)?)?;
@@ -253,13 +270,13 @@ impl Lowering {
             }
             let (begin, end) = view.range(axis);
             for condition in [digit.sub(&begin)?, end.sub(digit)?.plus_number(-1)?] {
-                match self.holds(&condition)? {
-                    Some(true) => continue,
-                    Some(false) => return Ok(None),
-                    None => {}
+                let truth = self.reader.at_least(&condition)?;
+                match self.reader.of(truth) {
+                    Fact::Known(true) => continue,
+                    Fact::Known(false) => return Ok(None),
+                    _ => self.conditions.push(truth),
                 }
-                self.conditions.push(self.reduced(condition.clone())?);
-                if !self.assume(&condition)? {
+                if !self.assume(&condition) {
                     return Ok(None);
                 }
             }
@@ -268,85 +285,44 @@ impl Lowering {
         if view.mask.as_ref().is_some_and(Vec::is_empty) {
             return Ok(None);
         }
-        Ok(Some(self.reduced(address)?))
+        Ok(Some(self.reader.region.reduce(&address)?))
     }
 
     /// The index of a position in a shape, whose elements it is known to be one of wherever it is read; `None` where the
     /// shape has none.
-    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, Mistake> {
+    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Ask<Option<Vec<Poly>>> {
         for size in shape {
-            if !self.assume(&size.plus_number(-1)?)? {
+            if !self.assume(&size.plus_number(-1)?) {
                 return Ok(None);
             }
         }
         let numel = crate::movement::product(shape)?;
         let inside = [position.clone(), numel.sub(position)?.plus_number(-1)?];
-        for poly in &inside {
-            if !self.assume(poly)? {
-                return Ok(None);
-            }
+        if !inside.iter().all(|poly| self.assume(poly)) {
+            return Ok(None);
         }
         let mut digits = vec![Poly::zero(); shape.len()];
-        let mut rest = position.clone();
+        let mut rest = self.reader.region.reduce(position)?;
         for (axis, size) in shape.iter().enumerate().rev() {
             if axis == 0 {
                 // What is left of a position that the shape has is less than the outermost size.
                 digits[0] = rest;
                 break;
             }
-            let (quotient, remainder) = self.divided(&rest, size)?;
-            digits[axis] = remainder;
+            let quotient = self.reader.quotient_by_positive(&rest, size)?;
+            digits[axis] = self.reader.region.reduce(&rest.sub(&quotient.mul(size)?)?)?;
             rest = quotient;
             // What is left is a position in the outer axes.
             let outer = crate::movement::product(&shape[..axis])?;
-            self.assume(&rest)?;
-            self.assume(&outer.sub(&rest)?.plus_number(-1)?)?;
+            self.assume(&rest);
+            self.assume(&outer.sub(&rest)?.plus_number(-1)?);
         }
         Ok(Some(digits))
-    }
-
-    /// The quotient and the remainder: polynomials where they are known to be, and else a new variable.
-    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), Mistake> {
-        if let Some(division) = self.region.known_division(dividend, divisor)? {
-            return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
-        }
-        // floor(x / (c b)) = floor(floor(x / c) / b), and the remainder is c times that of the second division and that of
-        // the first.
-        let content = Poly::from(divisor.content());
-        let names = divisor.common_monomial().factors().map(Poly::from);
-        for factor in std::iter::once(content).filter(|content| !content.is_one()).chain(names) {
-            if factor != *divisor
-                && self.holds(&factor.plus_number(-1)?)? == Some(true)
-                && let Some(rest) = divisor.div_exact(&factor)?
-                && let Some(first) = self.region.known_division(dividend, &factor)?
-            {
-                let (quotient, remainder) = self.divided(&first.quotient, &rest)?;
-                return Ok((quotient, remainder.mul(&factor)?.add(&first.remainder)?));
-            }
-        }
-        let known = self.quotients.iter().find(|known| known.dividend == *dividend && known.divisor == *divisor);
-        let quotient = match known {
-            Some(known) => Poly::from(known.var),
-            None => {
-                if self.region.vars() >= MOST_VARIABLES {
-                    return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
-                }
-                let lo = (self.holds(dividend)? == Some(true)).then_some(0);
-                let var = self.region.fresh(lo, None);
-                self.known.push(var);
-                self.quotients.push(Quotient { var, dividend: dividend.clone(), divisor: divisor.clone() });
-                Poly::from(var)
-            }
-        };
-        let remainder = dividend.sub(&quotient.mul(divisor)?)?;
-        self.assume(&remainder)?;
-        self.assume(&divisor.sub(&remainder)?.plus_number(-1)?)?;
-        Ok((quotient, remainder))
     }
 }
 
 /// A view with neighbouring axes joined that are not masked and advance as one, so that no division tells them apart.
-fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
+fn joined(region: &Region, view: &View) -> Result<View, TooLarge> {
     let mut axes: Vec<(Poly, Poly, (Poly, Poly))> = Vec::new();
     for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
         let (begin, end) = view.range(axis);
@@ -358,7 +334,7 @@ fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
             && full
             && outer.2.0.is_zero()
             && outer.2.1 == outer.0
-            && lowering.region.truth(&Literal::equal(outer.1.sub(&size.mul(stride)?)?)) == Truth::Always
+            && region.truth(&Literal::equal(outer.1.sub(&size.mul(stride)?)?)) == region::Truth::Always
         {
             let size = outer.0.mul(size)?;
             *outer = (size.clone(), stride.clone(), (Poly::zero(), size));
@@ -380,7 +356,7 @@ fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
 
 impl Lowered {
     /// The code where names without an end have so many bits.
-    fn code(&self, tracker: &ShapeTracker, bits: u32) -> Result<IndexExpr, indexpr::Error> {
+    fn code(&self, tracker: &ShapeTracker, bits: u32) -> Result<IndexExpr, Unwritable> {
         let names = tracker.scope().names();
         let far = 1_i64 << bits;
         let end = |end: Option<i128>, otherwise: i64| {
@@ -415,30 +391,49 @@ impl Lowered {
         for &var in &self.names {
             writer.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
-        for quotient in &self.quotients {
-            let (dividend, divisor) = (writer.poly(&quotient.dividend)?, writer.poly(&quotient.divisor)?);
-            // A size of 0 has no elements: then this is never computed, and need not be anything.
-            let one = writer.graph.int(1);
-            let positive = writer.graph.range(divisor).0 > 0;
-            let divisor = if positive { divisor } else { writer.graph.binary(Binary::Max, divisor, one)? };
-            let value = writer.graph.binary(Binary::Div, dividend, divisor)?;
-            writer.known.push((quotient.var, value));
-        }
         let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
-        let (index, valid) = match &self.conditions {
-            None => (writer.graph.int(0), writer.graph.bool(false)),
-            Some(conditions) => {
-                let index = writer.poly(&self.address)?;
-                let mut valid = writer.graph.bool(true);
-                for (place, condition) in conditions.iter().enumerate() {
-                    let condition = writer.at_least(condition)?;
-                    valid = if place == 0 { condition } else { writer.graph.binary(Binary::And, valid, condition)? };
-                }
-                (index, valid)
-            }
+        let Some(element) = &self.element else {
+            let (index, valid) = (writer.graph.int(0), writer.graph.bool(false));
+            return Ok(IndexExpr::with_sizes(writer.graph, index, valid, sizes)?);
         };
-        IndexExpr::with_sizes(writer.graph, index, valid, sizes)
+        let mut best: Option<((usize, usize, usize), Expr, Expr)> = None;
+        for is_linear in [false, true] {
+            let mut pen = Pen::new(&element.reader, writer.clone(), &[], is_linear)?;
+            let index = pen.number(&element.address)?;
+            let valid = pen.condition(element.valid)?;
+            writer.graph = pen.writer.graph;
+            let mut offer = |index: Expr, valid: Expr, graph: &Graph| {
+                let rank = in_loops(graph, &[index, valid], self.indices.len());
+                if best.as_ref().is_none_or(|best| rank < best.0) {
+                    best = Some((rank, index, valid));
+                }
+            };
+            offer(index, valid, &writer.graph);
+            if std::env::var("PAIR").is_ok() {
+                let (index, valid) = writer.graph.simplify_pair(index, valid);
+                offer(index, valid, &writer.graph);
+            }
+        }
+        let (_, index, valid) = best.ok_or(Unwritable::TooLarge(TooLarge::Number))?;
+        Ok(IndexExpr::with_sizes(writer.graph, index, valid, sizes)?)
     }
+}
+
+/// What expressions cost in the loops, which are so many of the first variables, and what they cost together: what is the same
+/// for all elements is computed before the loops.
+fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (usize, usize, usize) {
+    let (mut inside, mut before) = (HashSet::new(), Vec::new());
+    for part in graph.parts(roots) {
+        let node = graph.node(part);
+        let is_loop = matches!(node, indexpr::Node::Variable(place) if place < loops);
+        if is_loop || node.operands().any(|operand| inside.contains(&operand)) {
+            inside.insert(part);
+        } else {
+            before.push(part);
+        }
+    }
+    let (all, before) = (graph.cost(roots), graph.cost(&before));
+    (all.weight - before.weight, all.ops - before.ops, all.weight)
 }
 
 /// What terms have in common.
@@ -448,6 +443,7 @@ enum Factor {
 }
 
 /// Writes polynomials as expressions.
+#[derive(Clone)]
 pub(crate) struct Writer {
     pub(crate) graph: Graph,
     /// So many of the first variables are loops.
@@ -463,6 +459,12 @@ impl Writer {
         let expr = self.graph.variable(name, range)?;
         self.known.push((var, expr));
         Ok(())
+    }
+
+    /// A number, which must fit 64 bits.
+    pub(crate) fn number(&mut self, number: i128) -> Result<Expr, indexpr::Error> {
+        self.check(&Poly::from(number))?;
+        Ok(self.graph.int(number as i64))
     }
 
     /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
@@ -583,27 +585,7 @@ impl Writer {
     }
 
     /// Whether an expression is a loop.
-    fn is_index(&self, expr: Expr) -> bool {
+    pub(crate) fn is_index(&self, expr: Expr) -> bool {
         matches!(self.graph.node(expr), indexpr::Node::Variable(place) if place < self.loops)
-    }
-
-    /// The condition that a polynomial is at least 0, with positive terms on both sides.
-    fn at_least(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
-        self.check(poly)?;
-        let (mut high, mut low): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
-        for &(monomial, factor) in poly.terms() {
-            if factor > 0 { high.push((monomial, factor)) } else { low.push((monomial, factor.saturating_neg())) }
-        }
-        // a - b - 1 >= 0 is b < a.
-        let strict = low.last() == Some(&(Monomial::ONE, 1)) && low.len() > 1;
-        if strict {
-            low.pop();
-        }
-        let side = |writer: &mut Writer, terms: &[_]| match terms {
-            [] => Ok(writer.graph.int(0)),
-            terms => writer.sum(terms),
-        };
-        let (high, low) = (side(self, &high)?, side(self, &low)?);
-        if strict { self.graph.binary(Binary::Lt, low, high) } else { self.graph.binary(Binary::Ge, high, low) }
     }
 }

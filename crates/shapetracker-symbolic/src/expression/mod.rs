@@ -6,8 +6,8 @@
 //! what was given, which is a proof for all values, and if no figure of its cost is larger.
 
 mod names;
-mod read;
-mod write;
+pub(crate) mod read;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
@@ -459,7 +459,7 @@ impl Read {
                 }
             }
             let mut backup = writer.graph.clone();
-            let written = Pen::new(reader, writer, &defined).and_then(|mut pen| {
+            let written = Pen::new(reader, writer, &defined, false).and_then(|mut pen| {
                 let written = match meaning {
                     Meaning::Number(poly) => pen.number(poly),
                     Meaning::Truth(truth) => pen.condition(*truth),

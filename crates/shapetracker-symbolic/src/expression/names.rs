@@ -13,6 +13,9 @@ use crate::poly::{Poly, Var, floor, within};
 use crate::region::Region;
 use crate::scope::Scope;
 
+/// The work of a question about layouts that reading one expression may not do.
+const WORK_OF_OTHERS: usize = 200_000;
+
 /// The names of an expression.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -116,7 +119,10 @@ impl Names {
 
     /// What is read on all values of the names.
     pub(super) fn reader(&self) -> Option<Reader> {
-        Region::of(&self.scope, &[]).map(Reader::new)
+        let region = Region::of(&self.scope, &[])?;
+        // Most lines take a hundredth of what a question about layouts may.
+        region.shared.spend(WORK_OF_OTHERS);
+        Some(Reader::new(region))
     }
 }
 

@@ -6,27 +6,40 @@
 
 use indexpr::{Binary, Expr};
 use shapetracker_base::int::gcd;
+use smallvec::{SmallVec, smallvec};
 
 use crate::expression::read::{Atom, Fact, Reader, Spelling, Truth};
 use crate::index::Writer;
 use crate::literal::Relation;
 use crate::poly::{Monomial, Poly, TooLarge, Var};
 use crate::region::divide::long_division;
+use crate::region::positive_lead;
 
-/// Why nothing is written: a value leaves 64 bits, or what is to be written is too large.
-pub(super) struct Unwritable;
+/// Why nothing is written.
+pub(crate) enum Unwritable {
+    /// A value leaves 64 bits.
+    Code(indexpr::Error),
+    /// What is to be written is too large.
+    TooLarge(TooLarge),
+}
 
 impl From<indexpr::Error> for Unwritable {
-    fn from(_: indexpr::Error) -> Unwritable {
-        Unwritable
+    fn from(err: indexpr::Error) -> Unwritable {
+        Unwritable::Code(err)
     }
 }
 
 impl From<TooLarge> for Unwritable {
-    fn from(_: TooLarge) -> Unwritable {
-        Unwritable
+    fn from(err: TooLarge) -> Unwritable {
+        Unwritable::TooLarge(err)
     }
 }
+
+/// What is not written although it is not large: it would be made of itself.
+const UNWRITABLE: Unwritable = Unwritable::TooLarge(TooLarge::Number);
+
+/// A variable for what has none yet, which counts as an operation.
+const STAND_IN: Var = Var(254);
 
 type Written<T> = Result<T, Unwritable>;
 
@@ -50,9 +63,9 @@ enum Kind {
 }
 
 /// Writes what a reader has read.
-pub(super) struct Pen<'r> {
+pub(crate) struct Pen<'r> {
     reader: &'r Reader,
-    pub(super) writer: Writer,
+    pub(crate) writer: Writer,
     /// The ways to write quotients: those that were given, and how each is known.
     spellings: Vec<Spelling>,
     identities: Vec<Identity>,
@@ -60,6 +73,11 @@ pub(super) struct Pen<'r> {
     others: Vec<Kind>,
     /// About how many operations each atom takes.
     weights: Vec<usize>,
+    /// Whether each atom differs from element to element.
+    varying: Vec<bool>,
+    /// Whether sums are written with one factor for each variable that differs from element to element, made of all that is the
+    /// same for them; else by Horner's rule.
+    is_linear: bool,
     /// What is being written, which nothing is written with that it is made of.
     open: Vec<Var>,
 }
@@ -91,7 +109,7 @@ fn nested(spellings: &[Spelling]) -> Written<Vec<Spelling>> {
 
 impl<'r> Pen<'r> {
     /// A pen that knows the expressions of names.
-    pub(super) fn new(reader: &'r Reader, writer: Writer, defined: &[(Expr, Poly)]) -> Written<Pen<'r>> {
+    pub(crate) fn new(reader: &'r Reader, writer: Writer, defined: &[(Expr, Poly)], is_linear: bool) -> Written<Pen<'r>> {
         let mut spellings = Vec::new();
         for (place, atom) in reader.atoms.iter().enumerate() {
             if let Atom::Quotient { dividend, divisor, .. } = atom {
@@ -107,10 +125,16 @@ impl<'r> Pen<'r> {
         }
         spellings.extend(nested(&spellings)?);
         let (identities, others, weights, open) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut pen = Pen { reader, writer, spellings, identities, others, weights, open };
-        for place in 0..reader.atoms.len() {
+        let varying = Vec::new();
+        let mut pen = Pen { reader, writer, spellings, identities, others, weights, varying, is_linear, open };
+        for (place, atom) in reader.atoms.iter().enumerate() {
             // What an atom is made of comes before it.
-            let weight = pen.weight_of_atom(Var((reader.first + place) as u8));
+            let varies = match atom {
+                Atom::Quotient { dividend, divisor, .. } => pen.differs(dividend) || pen.differs(divisor),
+                _ => true,
+            };
+            pen.varying.push(varies);
+            let weight = if varies { pen.weight_of_atom(Var((reader.first + place) as u8)) } else { 0 };
             pen.weights.push(weight);
         }
         for (expr, value) in defined {
@@ -149,8 +173,68 @@ impl<'r> Pen<'r> {
         Ok(())
     }
 
+    /// Whether a number differs from element to element. Where there are no loops there are none for which anything is the same.
+    fn varies(&self, var: Var) -> bool {
+        if self.writer.loops == 0 || var == STAND_IN {
+            return true;
+        }
+        if self.reader.atom_of(var).is_some() {
+            return self.varying.get(usize::from(var.0) - self.reader.first).copied().unwrap_or(true);
+        }
+        match self.other(var) {
+            Some(Kind::Quotient(place) | Kind::Remainder(place)) => self.varies(self.spellings[*place].atom),
+            _ => self.writer.known.iter().any(|known| known.0 == var && self.writer.is_index(known.1)),
+        }
+    }
+
+    fn differs(&self, poly: &Poly) -> bool {
+        poly.vars().into_iter().any(|var| self.varies(var))
+    }
+
+    /// A polynomial by its factors: each with the sum of what it is the factor of, which differs from element to element; and
+    /// what is the same for all of them.
+    fn grouped(&self, poly: &Poly) -> Result<(Vec<(Poly, Poly)>, Poly), TooLarge> {
+        let mut parts: Vec<(Monomial, SmallVec<[(Monomial, i128); 2]>)> = Vec::new();
+        for &(monomial, factor) in poly.terms() {
+            let same = monomial.factors().filter(|var| !self.varies(*var));
+            let part = same.fold(monomial, |part, var| part.without(var));
+            let rest = (monomial.over(part).unwrap_or(Monomial::ONE), factor);
+            match parts.iter_mut().find(|known| known.0 == part) {
+                Some(known) => known.1.push(rest),
+                None => parts.push((part, smallvec![rest])),
+            }
+        }
+        let (mut groups, mut constant): (Vec<(Poly, Poly)>, Poly) = (Vec::new(), Poly::zero());
+        for (part, factor) in parts {
+            let factor = Poly::from_terms(factor)?;
+            if part == Monomial::ONE {
+                constant = factor;
+                continue;
+            }
+            let positive = positive_lead(factor.clone());
+            let term = Poly::term(part, if positive == factor { 1 } else { -1 });
+            match groups.iter_mut().find(|known| known.0 == positive) {
+                Some(known) => known.1 = known.1.add(&term)?,
+                None => groups.push((positive, term)),
+            }
+        }
+        Ok((groups, constant))
+    }
+
     /// About how many operations a polynomial takes.
     fn weight(&self, poly: &Poly) -> usize {
+        if self.writer.loops > 0 {
+            // All that is the same for all elements is free.
+            let Ok((groups, constant)) = self.grouped(poly) else { return 1 << 20 };
+            let inner: usize = poly.vars().into_iter().filter(|var| self.varies(*var)).map(|var| self.weight_of(var)).sum();
+            let terms = groups.iter().flat_map(|group| group.1.terms());
+            let sums = terms.clone().count() + usize::from(!constant.is_zero());
+            let products: usize = terms.map(|term| term.0.degree() as usize - 1).sum();
+            let factors = groups.iter().filter(|group| !group.0.is_one()).count();
+            let is_negated = constant.is_zero() && groups.iter().all(|(by, sum)| by.is_one() && sum.terms().iter().all(|term| term.1 < 0));
+            let negated = usize::from(is_negated && !groups.is_empty());
+            return if groups.is_empty() { 0 } else { (sums - 1 + products + factors + inner + negated).min(1 << 20) };
+        }
         let terms = poly.terms();
         let sum = terms.len().saturating_sub(1);
         let products = terms.iter().map(|&(monomial, factor)| match monomial.degree() as usize {
@@ -212,23 +296,31 @@ impl<'r> Pen<'r> {
         for _ in 0..16 {
             let mut best: Option<(usize, Poly, Kind, Poly)> = None;
             let least = self.weight(&poly);
+            // The number itself takes the place of a name, which is no part of anything else.
+            let stand_in = Poly::from(STAND_IN);
             for identity in &self.identities {
                 let Some((by, _)) = poly.linear_in(identity.of) else { continue };
                 if by.is_zero() {
                     continue;
                 }
                 let times = long_division(&by, &identity.factor, None)?;
-                if times.is_zero() {
-                    continue;
-                }
                 let number = identity.factor.mul(&Poly::from(identity.of))?.add(&identity.rest)?;
-                let rest = poly.sub(&times.mul(&number)?)?;
-                // The number itself takes the place of a name, which is no part of anything else.
-                let stand_in = Poly::from(Var(254));
-                let weight =
-                    self.weight(&rest.add(&times.mul(&stand_in)?)?) - self.weight_of(Var(254)) + identity.weight;
-                if weight < best.as_ref().map_or(least, |best| best.0) {
-                    best = Some((weight, rest, identity.kind.clone(), times));
+                let mut all = vec![times];
+                // In a linear sum it may be taken as often as another part of it is there.
+                for var in identity.rest.vars().into_iter().filter(|var| self.is_linear && self.varies(*var)) {
+                    if let (Some((there, _)), Some((here, _))) = (poly.linear_in(var), identity.rest.linear_in(var))
+                        && let Some(times) = there.div_exact(&here)?
+                        && !all.contains(&times)
+                    {
+                        all.push(times);
+                    }
+                }
+                for times in all.into_iter().filter(|times| !times.is_zero()) {
+                    let rest = poly.sub(&times.mul(&number)?)?;
+                    let weight = self.weight(&rest.add(&times.mul(&stand_in)?)?) + identity.weight - 1;
+                    if weight < best.as_ref().map_or(least, |best| best.0) {
+                        best = Some((weight, rest, identity.kind.clone(), times));
+                    }
                 }
             }
             let Some((_, rest, kind, times)) = best else { break };
@@ -239,7 +331,7 @@ impl<'r> Pen<'r> {
     }
 
     /// A polynomial as an expression.
-    pub(super) fn number(&mut self, poly: &Poly) -> Written<Expr> {
+    pub(crate) fn number(&mut self, poly: &Poly) -> Written<Expr> {
         if let Some(choice) = self.choice_of_sums(poly)? {
             return Ok(choice);
         }
@@ -269,7 +361,10 @@ impl<'r> Pen<'r> {
     /// A polynomial over variables that are written, with a sign in front if there is no positive term.
     fn sum(&mut self, poly: &Poly) -> Written<Expr> {
         if let Some(number) = poly.number() {
-            return Ok(self.writer.graph.int(i64::try_from(number).map_err(|_| Unwritable)?));
+            return Ok(self.writer.number(number)?);
+        }
+        if self.is_linear {
+            return self.linear(poly);
         }
         if poly.terms().iter().any(|term| term.1 > 0) {
             return Ok(self.writer.poly(poly)?);
@@ -277,11 +372,66 @@ impl<'r> Pen<'r> {
         let content = poly.content();
         let positive = self.writer.poly(&poly.over_number(-content))?;
         if content > 1 {
-            let factor = self.writer.graph.int(i64::try_from(-content).map_err(|_| Unwritable)?);
+            let factor = self.writer.graph.int(i64::try_from(-content).map_err(|_| UNWRITABLE)?);
             return Ok(self.writer.graph.binary(Binary::Mul, positive, factor)?);
         }
         let zero = self.writer.graph.int(0);
         Ok(self.writer.graph.binary(Binary::Sub, zero, positive)?)
+    }
+
+    /// A sum with one factor for each group of what differs from element to element.
+    fn linear(&mut self, poly: &Poly) -> Written<Expr> {
+        let (groups, constant) = self.grouped(poly)?;
+        let is_negative = |poly: &Poly| poly.terms().iter().all(|term| term.1 < 0);
+        let (mut sum, mut subtracted): (Option<Expr>, Vec<Expr>) = (None, Vec::new());
+        let only_negative = groups.iter().all(|group| is_negative(&group.1)) && is_negative(&constant);
+        let count = groups.len();
+        for (place, (mut factor, mut inner)) in groups.into_iter().enumerate() {
+            let is_subtracted = is_negative(&inner);
+            if is_subtracted {
+                inner = inner.neg()?;
+            }
+            // Where nothing is added the first factor is negative.
+            let turns = only_negative && place == 0 && !(factor.is_one() && count == 1);
+            if turns {
+                factor = factor.neg()?;
+            }
+            let mut term = self.writer.poly(&inner)?;
+            if !factor.is_one() {
+                let factor = self.same(&factor)?;
+                term = self.writer.graph.binary(Binary::Mul, term, factor)?;
+            }
+            match sum {
+                _ if is_subtracted && !turns => subtracted.push(term),
+                None => sum = Some(term),
+                Some(others) => sum = Some(self.writer.graph.binary(Binary::Add, others, term)?),
+            }
+        }
+        if !constant.is_zero() {
+            match is_negative(&constant) {
+                true => subtracted.push(self.same(&constant.neg()?)?),
+                false => {
+                    let term = self.same(&constant)?;
+                    sum = Some(match sum {
+                        None => term,
+                        Some(others) => self.writer.graph.binary(Binary::Add, others, term)?,
+                    });
+                }
+            }
+        }
+        let mut sum = sum.unwrap_or_else(|| self.writer.graph.int(0));
+        for term in subtracted {
+            sum = self.writer.graph.binary(Binary::Sub, sum, term)?;
+        }
+        Ok(sum)
+    }
+
+    /// What is the same for all elements.
+    fn same(&mut self, poly: &Poly) -> Written<Expr> {
+        Ok(match poly.number() {
+            Some(number) => self.writer.number(number)?,
+            None => self.writer.poly(poly)?,
+        })
     }
 
     /// A polynomial over variables that are all written.
@@ -290,7 +440,7 @@ impl<'r> Pen<'r> {
         for var in poly.vars() {
             if !self.writer.known.iter().any(|known| known.0 == var) {
                 if self.open.contains(&var) {
-                    return Err(Unwritable);
+                    return Err(UNWRITABLE);
                 }
                 self.open.push(var);
                 let expr = self.variable(var)?;
@@ -320,7 +470,7 @@ impl<'r> Pen<'r> {
                     let way = &self.spellings[*place];
                     self.weight(&way.dividend) + self.weight(&way.divisor)
                 };
-                let place = ways.min_by_key(weight).ok_or(Unwritable)?;
+                let place = ways.min_by_key(weight).ok_or(UNWRITABLE)?;
                 self.division(Binary::Div, place)
             }
             Atom::Least(list) => self.folded(Binary::Min, &list),
@@ -336,19 +486,24 @@ impl<'r> Pen<'r> {
 
     fn division(&mut self, op: Binary, place: usize) -> Written<Expr> {
         let Spelling { dividend, divisor, .. } = self.spellings[place].clone();
-        let (dividend, divisor) = (self.number(&dividend)?, self.number(&divisor)?);
+        let (dividend, mut divisor) = (self.number(&dividend)?, self.number(&divisor)?);
+        // A size of 0 has no elements: then this is never computed, and need not be anything.
+        if self.writer.loops > 0 && self.writer.graph.range(divisor).0 <= 0 {
+            let one = self.writer.graph.int(1);
+            divisor = self.writer.graph.binary(Binary::Max, divisor, one)?;
+        }
         Ok(self.writer.graph.binary(op, dividend, divisor)?)
     }
 
     /// A quotient that a condition has given a name, such as `(p//2)` where `p % 2 == 0`.
     fn named_quotient(&mut self, var: Var) -> Written<Expr> {
         let shared = &self.reader.region.shared;
-        let place = usize::from(var.0).checked_sub(shared.named).ok_or(Unwritable)?;
-        let quotient = shared.quotients.borrow().get(place).cloned().ok_or(Unwritable)?;
+        let place = usize::from(var.0).checked_sub(shared.named).ok_or(UNWRITABLE)?;
+        let quotient = shared.quotients.borrow().get(place).cloned().ok_or(UNWRITABLE)?;
         // Both are of names, as they stand.
         let names = |poly: &Poly| poly.vars().iter().all(|var| usize::from(var.0) < shared.named);
         if !names(&quotient.numerator) || !names(&quotient.denominator) {
-            return Err(Unwritable);
+            return Err(UNWRITABLE);
         }
         let (a, b) = (self.writer.poly(&quotient.numerator)?, self.writer.poly(&quotient.denominator)?);
         let op = if quotient.is_remainder { Binary::Mod } else { Binary::Div };
@@ -364,11 +519,11 @@ impl<'r> Pen<'r> {
                 Some(others) => self.writer.graph.binary(op, others, value)?,
             });
         }
-        all.ok_or(Unwritable)
+        all.ok_or(UNWRITABLE)
     }
 
     /// A condition as an expression.
-    pub(super) fn condition(&mut self, truth: Truth) -> Written<Expr> {
+    pub(crate) fn condition(&mut self, truth: Truth) -> Written<Expr> {
         match self.reader.of(truth).clone() {
             Fact::Known(known) => Ok(self.writer.graph.bool(known)),
             Fact::Literal(Relation::AtLeast, poly) => self.at_least(&poly),
@@ -403,7 +558,7 @@ impl<'r> Pen<'r> {
                 Some(others) => self.writer.graph.binary(op, others, value)?,
             });
         }
-        all.ok_or(Unwritable)
+        all.ok_or(UNWRITABLE)
     }
 
     /// The condition `begin <= f < end`, where two conditions say that.
@@ -430,14 +585,31 @@ impl<'r> Pen<'r> {
     /// The sides of a comparison: positive terms on both.
     fn sides(&mut self, poly: &Poly) -> Written<(Poly, Poly)> {
         let poly = self.prepared(poly)?;
+        if self.writer.loops > 0 {
+            // What is the same for all elements is on a side of its own, if there is one.
+            let (groups, constant) = self.grouped(&poly)?;
+            let (mut high, mut low) = (Poly::zero(), Poly::zero());
+            for (factor, sum) in groups {
+                let (more, less) = sum.sides();
+                (high, low) = (high.add(&factor.mul(&more)?)?, low.add(&factor.mul(&less)?)?);
+            }
+            return Ok(match (high.is_zero(), low.is_zero()) {
+                (_, true) => (high, constant.neg()?),
+                (true, _) => (constant, low),
+                _ => {
+                    let (more, less) = constant.sides();
+                    (high.add(&more)?, low.add(&less)?)
+                }
+            });
+        }
         Ok(poly.sides())
     }
 
     fn at_least(&mut self, poly: &Poly) -> Written<Expr> {
         let (high, mut low) = self.sides(poly)?;
-        if let Some(number) = high.number() {
-            // low <= number is low < number + 1.
-            let (low, end) = (self.sum(&low)?, self.sum(&Poly::from(number + 1))?);
+        if high.number().is_some() || !self.differs(&high) {
+            // low <= high is low < high + 1.
+            let (low, end) = (self.sum(&low)?, self.sum(&high.plus_number(1)?)?);
             return Ok(self.writer.graph.binary(Binary::Lt, low, end)?);
         }
         // high >= low + 1 is low < high.
