@@ -132,12 +132,16 @@ pub(crate) struct Element {
     pub(crate) address: Poly,
     /// What holds where there is an address.
     pub(crate) valid: Truth,
+    /// The names that equal a polynomial whether there is an address or not.
+    solved: Vec<(Var, Poly)>,
 }
 
 /// The lowering of a stack, from its last view to memory.
 struct Lowering {
     reader: Reader,
     conditions: Vec<Truth>,
+    /// What is known whether there is an address or not.
+    always: Region,
 }
 
 impl Lowered {
@@ -159,7 +163,7 @@ impl Lowered {
         }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
-        let mut lowering = Lowering { reader: Reader::new(region), conditions: Vec::new() };
+        let mut lowering = Lowering { always: region.clone(), reader: Reader::new(region), conditions: Vec::new() };
         for (index, size) in indices.iter().zip(&shape) {
             if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?) {
                 return Ok(nothing(indices));
@@ -172,6 +176,8 @@ impl Lowered {
                 *digit = Poly::zero();
             }
         }
+        lowering.always = lowering.reader.region.clone();
+        let solved = lowering.always.solved().to_vec();
         let mut views = tracker.views().iter().rev();
         let mut address = Poly::zero();
         if let Some(view) = views.next() {
@@ -185,13 +191,13 @@ impl Lowered {
             address = read;
         }
         let inside = lowering.holds(&address) == Some(true);
-        let Lowering { mut reader, conditions } = lowering;
+        let Lowering { mut reader, conditions, .. } = lowering;
         let valid = reader.fact(match conditions[..] {
             [] => Fact::Known(true),
             [only] => reader.of(only).clone(),
             _ => Fact::All(conditions),
         });
-        let element = Element { reader, address, valid };
+        let element = Element { reader, address, valid, solved };
         let mut polys = shape.clone();
         polys.push(element.address.clone());
         polys.extend(element.conditions()?);
@@ -260,6 +266,32 @@ impl Lowering {
         true
     }
 
+    /// Adds a condition, which makes those superfluous that it implies.
+    fn also(&mut self, truth: Truth) -> Ask<()> {
+        let new = self.reader.literals(truth);
+        for place in (0..self.conditions.len()).rev() {
+            let [old] = &self.reader.literals(self.conditions[place])[..] else { continue };
+            let mut is_implied = false;
+            for literal in new.iter().filter(|_| old.relation == Relation::AtLeast) {
+                let mut sides = vec![literal.poly.clone()];
+                if literal.relation == Relation::Equal {
+                    sides.push(literal.poly.neg()?);
+                }
+                for side in sides {
+                    // Of the quotients nothing is known here.
+                    let more = old.poly.sub(&side)?;
+                    is_implied |= more.vars().iter().all(|var| usize::from(var.0) < self.always.vars())
+                        && self.always.known_ge(&self.always.reduce(&more)?) == Some(true);
+                }
+            }
+            if is_implied {
+                self.conditions.remove(place);
+            }
+        }
+        self.conditions.push(truth);
+        Ok(())
+    }
+
     /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
     fn read(&mut self, view: &View, digits: &[Poly]) -> Ask<Option<Poly>> {
         let mut address = view.offset.clone();
@@ -274,7 +306,7 @@ impl Lowering {
                 match self.reader.of(truth) {
                     Fact::Known(true) => continue,
                     Fact::Known(false) => return Ok(None),
-                    _ => self.conditions.push(truth),
+                    _ => self.also(truth)?,
                 }
                 if !self.assume(&condition) {
                     return Ok(None);
@@ -310,7 +342,10 @@ impl Lowering {
                 break;
             }
             let quotient = self.reader.quotient_by_positive(&rest, size)?;
-            digits[axis] = self.reader.region.reduce(&rest.sub(&quotient.mul(size)?)?)?;
+            let digit = rest.sub(&quotient.mul(size)?)?;
+            self.assume(&digit);
+            self.assume(&size.sub(&digit)?.plus_number(-1)?);
+            digits[axis] = self.reader.region.reduce(&digit)?;
             rest = quotient;
             // What is left is a position in the outer axes.
             let outer = crate::movement::product(&shape[..axis])?;
@@ -396,9 +431,10 @@ impl Lowered {
             let (index, valid) = (writer.graph.int(0), writer.graph.bool(false));
             return Ok(IndexExpr::with_sizes(writer.graph, index, valid, sizes)?);
         };
+        let solved = writer.solved(&element.solved);
         let mut best: Option<((usize, usize, usize), Expr, Expr)> = None;
         for is_linear in [false, true] {
-            let mut pen = Pen::new(&element.reader, writer.clone(), &[], is_linear)?;
+            let mut pen = Pen::new(&element.reader, writer.clone(), &solved, is_linear)?;
             let index = pen.number(&element.address)?;
             let valid = pen.condition(element.valid)?;
             writer.graph = pen.writer.graph;
@@ -459,6 +495,12 @@ impl Writer {
         let expr = self.graph.variable(name, range)?;
         self.known.push((var, expr));
         Ok(())
+    }
+
+    /// What names are that equal a polynomial.
+    pub(crate) fn solved(&self, solved: &[(Var, Poly)]) -> Vec<(Expr, Poly)> {
+        let known = |var: Var| self.known.iter().find(|known| known.0 == var).map(|known| known.1);
+        solved.iter().filter_map(|(var, value)| Some((known(*var)?, value.clone()))).collect()
     }
 
     /// A number, which must fit 64 bits.

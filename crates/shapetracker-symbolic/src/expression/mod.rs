@@ -458,6 +458,7 @@ impl Read {
                     false => defined.push((expr, carrier.value.clone())),
                 }
             }
+            defined.extend(writer.solved(reader.region.solved()));
             let mut backup = writer.graph.clone();
             let written = Pen::new(reader, writer, &defined, false).and_then(|mut pen| {
                 let written = match meaning {

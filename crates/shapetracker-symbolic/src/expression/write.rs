@@ -140,11 +140,6 @@ impl<'r> Pen<'r> {
         for (expr, value) in defined {
             pen.known_by_name(*expr, value)?;
         }
-        for (var, value) in reader.region.solved() {
-            if let Some(&(_, expr)) = pen.writer.known.iter().find(|known| known.0 == *var) {
-                pen.known_by_name(expr, value)?;
-            }
-        }
         for place in 0..pen.spellings.len() {
             let Spelling { dividend, divisor, atom, sign, shift } = pen.spellings[place].clone();
             let weight = 1 + pen.weight(&dividend) + pen.weight(&divisor);
