@@ -6,15 +6,17 @@
 
 use std::collections::HashSet;
 
-use indexpr::{Binary, Expr, Graph, IndexExpr};
-use shapetracker_base::list::sort_short_by_key;
+use indexpr::{Binary, Expr, Graph, IndexExpr, Node};
+use shapetracker_base::int::bits;
 
 use crate::answer::Reason;
 use crate::error::{Error, Fault, Mistake};
 use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
-use crate::expression::write::{Pen, Unwritable};
+use crate::expression::write::{Pen, Style, Unwritable};
+use crate::expression::horner::Writer;
+use crate::expression::names::{import, widest, with_ends};
 use crate::literal::{Literal, Relation};
-use crate::poly::{MOST_STEPS, Monomial, Poly, TooLarge, Var, within};
+use crate::poly::{MOST_STEPS, Poly, TooLarge, Var, within};
 use crate::region::{self, Ask, Region, Stop};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -56,33 +58,12 @@ impl ShapeTracker {
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
         let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|stop| Error::new(OP, Mistake::from(stop)))?;
-        let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
-        let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
-        // The fewer bits the names without an end may have, the fewer everything has.
-        let mut most = if bounded { 0 } else { 31 };
-        let fits = |bits| match lowered.code(self, bits) {
-            Err(Unwritable::Code(err)) if err.kind() == indexpr::ErrorKind::Overflow => Ok(Err(err)),
-            Err(Unwritable::Code(err)) => Err(Error::new(OP, Fault::Expression(err))),
-            Err(Unwritable::TooLarge(err)) => Err(Error::new(OP, err)),
-            Ok(code) if !lowered.inside => Ok(Ok(code.reading_from(self.lowest_found()))),
-            Ok(code) => Ok(Ok(code)),
-        };
-        let mut found = fits(most)?;
-        if found.is_err() {
-            // With `most` bits it does not fit, with `least` it does or there are none.
-            let mut least = 0;
-            while most.saturating_sub(least) > 1 {
-                let middle = least + (most - least) / 2;
-                match fits(middle)? {
-                    Ok(code) => (least, found) = (middle, Ok(code)),
-                    Err(err) => {
-                        most = middle;
-                        found = found.map_err(|_| err);
-                    }
-                }
-            }
-        }
-        found.map_err(|err| Error::new(OP, Mistake::Code(err)))
+        let code = lowered.code(self).map_err(|err| match err {
+            Unwritable::Code(err) if err.kind() == indexpr::ErrorKind::Overflow => Error::new(OP, Mistake::Code(err)),
+            Unwritable::Code(err) => Error::new(OP, Fault::Expression(err)),
+            Unwritable::TooLarge(err) => Error::new(OP, err),
+        })?;
+        Ok(if lowered.inside { code } else { code.reading_from(self.lowest_found()) })
     }
 }
 
@@ -132,8 +113,8 @@ pub(crate) struct Element {
     pub(crate) address: Poly,
     /// What holds where there is an address.
     pub(crate) valid: Truth,
-    /// The names that equal a polynomial whether there is an address or not.
-    solved: Vec<(Var, Poly)>,
+    /// What is known whether there is an address or not.
+    always: Region,
 }
 
 /// The lowering of a stack, from its last view to memory.
@@ -177,7 +158,6 @@ impl Lowered {
             }
         }
         lowering.always = lowering.reader.region.clone();
-        let solved = lowering.always.solved().to_vec();
         let mut views = tracker.views().iter().rev();
         let mut address = Poly::zero();
         if let Some(view) = views.next() {
@@ -191,13 +171,13 @@ impl Lowered {
             address = read;
         }
         let inside = lowering.holds(&address) == Some(true);
-        let Lowering { mut reader, conditions, .. } = lowering;
+        let Lowering { mut reader, conditions, always } = lowering;
         let valid = reader.fact(match conditions[..] {
             [] => Fact::Known(true),
             [only] => reader.of(only).clone(),
             _ => Fact::All(conditions),
         });
-        let element = Element { reader, address, valid, solved };
+        let element = Element { reader, address, valid, always };
         let mut polys = shape.clone();
         polys.push(element.address.clone());
         polys.extend(element.conditions()?);
@@ -389,22 +369,58 @@ fn joined(region: &Region, view: &View) -> Result<View, TooLarge> {
     })
 }
 
+/// What was written of an element.
+struct Written {
+    index: Expr,
+    valid: Expr,
+    /// The quotients in both: each is an atom plus a polynomial.
+    quotients: Vec<(Expr, Var, Poly)>,
+    rank: (bool, usize, usize, usize),
+}
+
 impl Lowered {
-    /// The code where names without an end have so many bits.
-    fn code(&self, tracker: &ShapeTracker, bits: u32) -> Result<IndexExpr, Unwritable> {
+    /// The index and the condition as expressions, with the widest ranges for names without an end with which they fit.
+    fn code(&self, tracker: &ShapeTracker) -> Result<IndexExpr, Unwritable> {
         let names = tracker.scope().names();
-        let far = 1_i64 << bits;
-        let end = |end: Option<i128>, otherwise: i64| {
-            let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
-            end.map_or(otherwise, nearest)
+        let mut writer = self.writer(names, 0)?;
+        let mut roots = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
+        let mut ends = Vec::new();
+        match &self.element {
+            None => roots.extend([writer.graph.int(0), writer.graph.bool(false)]),
+            Some(element) => {
+                let written = element.written(&mut writer, self.indices.len())?;
+                roots.extend([written.index, written.valid]);
+                if written.rank.0 {
+                    ends = element.ends(&written.quotients, &mut writer)?;
+                }
+            }
+        }
+        let moved = |bits: u32, ends: &[(Expr, Expr)]| {
+            let mut graph = self.writer(names, bits)?.graph;
+            for &(quotient, end) in ends {
+                let moved = import(&mut graph, &writer.graph, &[quotient, end])?;
+                graph.narrow(moved[0], i64::MIN..graph.range(moved[1]).1.saturating_add(1));
+            }
+            let mut moved = import(&mut graph, &writer.graph, &roots)?;
+            let rest = moved.split_off(self.shape.len());
+            IndexExpr::with_sizes(graph, rest[0], rest[1], moved)
         };
+        let is_bounded = self.names.iter().all(|name| {
+            let name = &names[usize::from(name.0)];
+            name.lo.is_some() && name.hi.is_some()
+        });
+        // Numbers that fit 64 bits whatever is known of quotients fit them at all values of the variables.
+        let with = |bits| moved(bits, &[]).map(|code| (bits, code));
+        let (bits, code) = if is_bounded { with(0)? } else { widest(with)? };
+        Ok(if ends.is_empty() { code } else { moved(bits, &ends).unwrap_or(code) })
+    }
+
+    /// A graph of the loops and the names, of which those without an end have so many bits.
+    fn writer(&self, names: &[crate::Name], bits: u32) -> Result<Writer, indexpr::Error> {
         let range = |var: Var| {
             let name = &names[usize::from(var.0)];
-            // Where the one end lies beyond what is chosen for the other, that is counted from there.
-            let lowest = if end(name.hi, 0) > -far { -far } else { end(name.hi, 0).saturating_sub(far) };
-            let highest = if end(name.lo, 0) < far { far - 1 } else { end(name.lo, 0).saturating_add(far - 1) };
-            let (lo, hi) = (end(name.lo, lowest), end(name.hi, highest));
-            lo..hi.saturating_add(1).max(lo.saturating_add(1))
+            let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
+            with_ends(name.lo.map(nearest), name.hi.map(nearest), bits)
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.
         let mut trial = Writer { graph: Graph::new(), loops: 0, leading: Vec::new(), known: Vec::new() };
@@ -426,42 +442,59 @@ impl Lowered {
         for &var in &self.names {
             writer.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
-        let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
-        let Some(element) = &self.element else {
-            let (index, valid) = (writer.graph.int(0), writer.graph.bool(false));
-            return Ok(IndexExpr::with_sizes(writer.graph, index, valid, sizes)?);
-        };
-        let solved = writer.solved(&element.solved);
-        let mut best: Option<((usize, usize, usize), Expr, Expr)> = None;
-        for is_linear in [false, true] {
-            let mut pen = Pen::new(&element.reader, writer.clone(), &solved, is_linear)?;
-            let index = pen.number(&element.address)?;
-            let valid = pen.condition(element.valid)?;
-            writer.graph = pen.writer.graph;
-            let mut offer = |index: Expr, valid: Expr, graph: &Graph| {
-                let rank = in_loops(graph, &[index, valid], self.indices.len());
-                if best.as_ref().is_none_or(|best| rank < best.0) {
-                    best = Some((rank, index, valid));
-                }
-            };
-            offer(index, valid, &writer.graph);
-            if std::env::var("PAIR").is_ok() {
-                let (index, valid) = writer.graph.simplify_pair(index, valid);
-                offer(index, valid, &writer.graph);
-            }
-        }
-        let (_, index, valid) = best.ok_or(Unwritable::TooLarge(TooLarge::Number))?;
-        Ok(IndexExpr::with_sizes(writer.graph, index, valid, sizes)?)
+        Ok(writer)
     }
 }
 
-/// What expressions cost in the loops, which are so many of the first variables, and what they cost together: what is the same
-/// for all elements is computed before the loops.
-fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (usize, usize, usize) {
+impl Element {
+    /// The address and the condition in the cheapest of the ways in which they are written.
+    fn written(&self, writer: &mut Writer, loops: usize) -> Result<Written, Unwritable> {
+        let solved = writer.solved(self.always.solved());
+        let mut best: Option<Written> = None;
+        for style in [Style::Horner, Style::Linear, Style::Shared] {
+            let mut pen = Pen::new(&self.reader, writer.clone(), &solved, style)?;
+            let (index, valid) = (pen.number(&self.address)?, pen.condition(self.valid)?);
+            let quotients = pen.quotients();
+            writer.graph = pen.writer.graph;
+            let rank = in_loops(&writer.graph, &[index, valid], loops);
+            if best.as_ref().is_none_or(|best| rank < best.rank) {
+                best = Some(Written { index, valid, quotients, rank });
+            }
+        }
+        best.ok_or(Unwritable::TooLarge(TooLarge::Number))
+    }
+
+    /// The quotients that were written, each with an end that it has whether there is an address or not.
+    fn ends(&self, written: &[(Expr, Var, Poly)], writer: &mut Writer) -> Result<Vec<(Expr, Expr)>, Unwritable> {
+        let mut region = self.always.clone();
+        let mut ends: Vec<(Var, Poly)> = Vec::new();
+        for Quotient { var, dividend, divisor } in self.quotients() {
+            let is_positive = region.known_ge(&region.reduce(&divisor.plus_number(-1)?)?) == Some(true);
+            let (dividend, divisor) = (region.reduce(dividend)?, region.reduce(divisor)?);
+            ends.extend(region.quotient_end(&dividend, &divisor)?.filter(|_| is_positive).map(|end| (var, end)));
+            if !is_positive || region.fresh_quotient(&dividend, &divisor).is_err() {
+                region.fresh(None, None);
+            }
+        }
+        let mut found = Vec::new();
+        for (quotient, atom, shift) in written {
+            let Some((_, end)) = ends.iter().find(|end| end.0 == *atom) else { continue };
+            let end = end.add(shift)?;
+            if end.vars().iter().all(|var| writer.known.iter().any(|known| known.0 == *var)) {
+                found.push((*quotient, writer.poly(&end)?));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether expressions need 64 bits, what they cost in the loops, which are so many of the first variables, and what they cost
+/// together: what is the same for all elements is computed before the loops.
+fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize, usize) {
     let (mut inside, mut before) = (HashSet::new(), Vec::new());
     for part in graph.parts(roots) {
         let node = graph.node(part);
-        let is_loop = matches!(node, indexpr::Node::Variable(place) if place < loops);
+        let is_loop = matches!(node, Node::Variable(place) if place < loops);
         if is_loop || node.operands().any(|operand| inside.contains(&operand)) {
             inside.insert(part);
         } else {
@@ -469,165 +502,5 @@ fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (usize, usize, usize
         }
     }
     let (all, before) = (graph.cost(roots), graph.cost(&before));
-    (all.weight - before.weight, all.ops - before.ops, all.weight)
-}
-
-/// What terms have in common.
-enum Factor {
-    Name(Var),
-    Number(i128),
-}
-
-/// Writes polynomials as expressions.
-#[derive(Clone)]
-pub(crate) struct Writer {
-    pub(crate) graph: Graph,
-    /// So many of the first variables are loops.
-    pub(crate) loops: usize,
-    /// What else comes first in products.
-    pub(crate) leading: Vec<Expr>,
-    /// What variables are in the graph.
-    pub(crate) known: Vec<(Var, Expr)>,
-}
-
-impl Writer {
-    fn variable(&mut self, var: Var, name: &str, range: std::ops::Range<i64>) -> Result<(), indexpr::Error> {
-        let expr = self.graph.variable(name, range)?;
-        self.known.push((var, expr));
-        Ok(())
-    }
-
-    /// What names are that equal a polynomial.
-    pub(crate) fn solved(&self, solved: &[(Var, Poly)]) -> Vec<(Expr, Poly)> {
-        let known = |var: Var| self.known.iter().find(|known| known.0 == var).map(|known| known.1);
-        solved.iter().filter_map(|(var, value)| Some((known(*var)?, value.clone()))).collect()
-    }
-
-    /// A number, which must fit 64 bits.
-    pub(crate) fn number(&mut self, number: i128) -> Result<Expr, indexpr::Error> {
-        self.check(&Poly::from(number))?;
-        Ok(self.graph.int(number as i64))
-    }
-
-    /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
-    pub(crate) fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
-        self.check(poly)?;
-        self.sum(poly.terms())
-    }
-
-    /// Refuses factors past 64 bits, as an expression that has them is.
-    fn check(&mut self, poly: &Poly) -> Result<(), indexpr::Error> {
-        if poly.terms().iter().any(|term| i64::try_from(term.1.unsigned_abs()).is_err()) {
-            let most = self.graph.int(i64::MAX);
-            self.graph.binary(Binary::Mul, most, most)?;
-        }
-        Ok(())
-    }
-
-    /// A sum of terms, of which negative ones are subtracted.
-    fn sum(&mut self, terms: &[(Monomial, i128)]) -> Result<Expr, indexpr::Error> {
-        let Some(first) = terms.first() else { return Ok(self.graph.int(0)) };
-        // What all terms have in common first.
-        let common = terms.iter().skip(1).fold(first.0, |common, term| common.common(term.0));
-        let content = terms.iter().fold(0, |content, term| shapetracker_base::int::gcd(content, term.1));
-        if common != Monomial::ONE || content > 1 {
-            let inner: Vec<_> = terms.iter().filter_map(|&(m, c)| Some((m.over(common)?, c / content))).collect();
-            let mut value = if inner == [(Monomial::ONE, 1)] { None } else { Some(self.sum(&inner)?) };
-            // Indices first, then numbers and sizes: what is multiplied last is what most loops share.
-            let mut factors: Vec<Expr> = Vec::new();
-            for var in common.factors() {
-                factors.push(
-                    self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
-                );
-            }
-            sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.leads(*factor)));
-            // It fits: every factor does.
-            let number = (content > 1).then(|| self.graph.int(i64::try_from(content).unwrap_or(i64::MAX)));
-            let place = factors.iter().take_while(|factor| self.leads(**factor)).count();
-            factors.splice(place..place, number);
-            for factor in factors {
-                value = Some(match value {
-                    None => factor,
-                    Some(value) => self.graph.binary(Binary::Mul, value, factor)?,
-                });
-            }
-            return Ok(value.unwrap_or_else(|| self.graph.int(1)));
-        }
-        if let [(_, sign)] = terms {
-            // It is 1 or -1: there is nothing in common.
-            return Ok(self.graph.int(sign.signum() as i64));
-        }
-        let mut sum: Option<Expr> = None;
-        let mut subtracted: Vec<Vec<(Monomial, i128)>> = Vec::new();
-        let mut rest = terms.to_vec();
-        while !rest.is_empty() {
-            let (with, without): (Vec<_>, Vec<_>) = match self.factor(&rest) {
-                Some(Factor::Name(name)) => rest.into_iter().partition(|term| term.0.exponent(name) > 0),
-                Some(Factor::Number(number)) => rest.into_iter().partition(|term| term.1 % number == 0),
-                // A number is added last.
-                None => {
-                    let first = rest.iter().position(|term| term.0 != Monomial::ONE).unwrap_or(0);
-                    let first = rest.remove(first);
-                    (vec![first], rest)
-                }
-            };
-            if with.iter().all(|term| term.1 < 0) {
-                subtracted.push(with.into_iter().map(|(monomial, factor)| (monomial, -factor)).collect());
-            } else {
-                let term = self.sum(&with)?;
-                sum = Some(match sum {
-                    None => term,
-                    Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
-                });
-            }
-            rest = without;
-        }
-        let mut sum = sum.unwrap_or_else(|| self.graph.int(0));
-        for terms in subtracted {
-            let term = self.sum(&terms)?;
-            sum = self.graph.binary(Binary::Sub, sum, term)?;
-        }
-        Ok(sum)
-    }
-
-    /// What is taken out of the terms that have it: what most of them have, and at least two; a name before a number.
-    fn factor(&self, terms: &[(Monomial, i128)]) -> Option<Factor> {
-        let is_index = |var: Var| self.known.iter().any(|known| known.0 == var && self.is_index(known.1));
-        let mut best: Option<(usize, Factor)> = None;
-        let mut offer = |count: usize, factor: Factor| {
-            if count > 1 && best.as_ref().is_none_or(|(most, _)| count > *most) {
-                best = Some((count, factor));
-            }
-        };
-        let mut names: Vec<Var> =
-            terms.iter().flat_map(|term| term.0.factors()).filter(|var| !is_index(*var)).collect();
-        names.sort_unstable();
-        names.dedup();
-        // Of several the last one: sizes further in are parts of more strides.
-        for &name in names.iter().rev() {
-            offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
-        }
-        // Each number once, with how many terms have it: a power of a sum has few numbers and very many terms.
-        let mut numbers: Vec<i128> = terms.iter().map(|term| term.1.saturating_abs()).collect();
-        numbers.sort_unstable();
-        let counts: Vec<(i128, usize)> = numbers.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len())).collect();
-        let multiples = |number: i128| counts.iter().filter(|known| known.0 % number == 0).map(|known| known.1).sum();
-        let mut offered = HashSet::new();
-        for number in terms.iter().map(|term| term.1.saturating_abs()).filter(|number| *number > 1) {
-            if offered.insert(number) {
-                offer(multiples(number), Factor::Number(number));
-            }
-        }
-        best.map(|(_, factor)| factor)
-    }
-
-    /// Whether an expression comes first in products.
-    fn leads(&self, expr: Expr) -> bool {
-        self.is_index(expr) || self.leading.contains(&expr)
-    }
-
-    /// Whether an expression is a loop.
-    pub(crate) fn is_index(&self, expr: Expr) -> bool {
-        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if place < self.loops)
-    }
+    (bits(graph.value_range(roots)) > 32, all.weight - before.weight, all.ops - before.ops, all.weight)
 }

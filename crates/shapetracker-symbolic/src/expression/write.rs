@@ -8,8 +8,8 @@ use indexpr::{Binary, Expr};
 use shapetracker_base::int::gcd;
 use smallvec::{SmallVec, smallvec};
 
+use crate::expression::horner::Writer;
 use crate::expression::read::{Atom, Fact, Reader, Spelling, Truth};
-use crate::index::Writer;
 use crate::literal::Relation;
 use crate::poly::{Monomial, Poly, TooLarge, Var};
 use crate::region::divide::long_division;
@@ -37,6 +37,17 @@ impl From<TooLarge> for Unwritable {
 
 /// What is not written although it is not large: it would be made of itself.
 const UNWRITABLE: Unwritable = Unwritable::TooLarge(TooLarge::Number);
+
+/// How sums are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// By Horner's rule.
+    Horner,
+    /// With one factor for each variable that differs from element to element, made of all that is the same for them.
+    Linear,
+    /// The same, where what is divided counts as if it were there anyway.
+    Shared,
+}
 
 /// A variable for what has none yet, which counts as an operation.
 const STAND_IN: Var = Var(254);
@@ -75,9 +86,7 @@ pub(crate) struct Pen<'r> {
     weights: Vec<usize>,
     /// Whether each atom differs from element to element.
     varying: Vec<bool>,
-    /// Whether sums are written with one factor for each variable that differs from element to element, made of all that is the
-    /// same for them; else by Horner's rule.
-    is_linear: bool,
+    style: Style,
     /// What is being written, which nothing is written with that it is made of.
     open: Vec<Var>,
 }
@@ -109,7 +118,7 @@ fn nested(spellings: &[Spelling]) -> Written<Vec<Spelling>> {
 
 impl<'r> Pen<'r> {
     /// A pen that knows the expressions of names.
-    pub(crate) fn new(reader: &'r Reader, writer: Writer, defined: &[(Expr, Poly)], is_linear: bool) -> Written<Pen<'r>> {
+    pub(crate) fn new(reader: &'r Reader, writer: Writer, defined: &[(Expr, Poly)], style: Style) -> Written<Pen<'r>> {
         let mut spellings = Vec::new();
         for (place, atom) in reader.atoms.iter().enumerate() {
             if let Atom::Quotient { dividend, divisor, .. } = atom {
@@ -126,7 +135,7 @@ impl<'r> Pen<'r> {
         spellings.extend(nested(&spellings)?);
         let (identities, others, weights, open) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let varying = Vec::new();
-        let mut pen = Pen { reader, writer, spellings, identities, others, weights, varying, is_linear, open };
+        let mut pen = Pen { reader, writer, spellings, identities, others, weights, varying, style, open };
         for (place, atom) in reader.atoms.iter().enumerate() {
             // What an atom is made of comes before it.
             let varies = match atom {
@@ -142,7 +151,7 @@ impl<'r> Pen<'r> {
         }
         for place in 0..pen.spellings.len() {
             let Spelling { dividend, divisor, atom, sign, shift } = pen.spellings[place].clone();
-            let weight = 1 + pen.weight(&dividend) + pen.weight(&divisor);
+            let weight = 1 + pen.weight_of_division(&dividend, &divisor);
             pen.identities.push(Identity {
                 kind: Kind::Remainder(place),
                 of: atom,
@@ -241,6 +250,25 @@ impl<'r> Pen<'r> {
         (sum + negated + products.sum::<usize>() + inner).min(1 << 20)
     }
 
+    /// About how many operations the operands of a division take.
+    fn weight_of_division(&self, dividend: &Poly, divisor: &Poly) -> usize {
+        let dividend = if self.style == Style::Shared { 0 } else { self.weight(dividend) };
+        dividend + self.weight(divisor)
+    }
+
+    /// The quotients that were written: each is an atom plus a polynomial.
+    pub(crate) fn quotients(&self) -> Vec<(Expr, Var, Poly)> {
+        let quotient = |&(var, expr): &(Var, Expr)| match (self.reader.atom_of(var), self.other(var)) {
+            (Some(Atom::Quotient { .. }), _) => Some((expr, var, Poly::zero())),
+            (_, Some(Kind::Quotient(place))) => {
+                let Spelling { atom, shift, .. } = self.spellings.get(*place).filter(|spelling| spelling.sign == 1)?;
+                Some((expr, *atom, shift.clone()))
+            }
+            _ => None,
+        };
+        self.writer.known.iter().filter_map(quotient).collect()
+    }
+
     /// About how many operations a variable takes.
     fn weight_of(&self, var: Var) -> usize {
         if self.reader.atom_of(var).is_some() {
@@ -262,7 +290,7 @@ impl<'r> Pen<'r> {
             Some(Atom::Quotient { .. }) => {
                 // Of the ways to write it as it is the shortest.
                 let ways = self.spellings.iter().filter(|way| way.atom == var && way.sign == 1 && way.shift.is_zero());
-                let weights = ways.map(|way| 1 + self.weight(&way.dividend) + self.weight(&way.divisor));
+                let weights = ways.map(|way| 1 + self.weight_of_division(&way.dividend, &way.divisor));
                 weights.min().unwrap_or(1)
             }
             Some(Atom::Least(list) | Atom::Greatest(list)) => all(list),
@@ -302,7 +330,7 @@ impl<'r> Pen<'r> {
                 let number = identity.factor.mul(&Poly::from(identity.of))?.add(&identity.rest)?;
                 let mut all = vec![times];
                 // In a linear sum it may be taken as often as another part of it is there.
-                for var in identity.rest.vars().into_iter().filter(|var| self.is_linear && self.varies(*var)) {
+                for var in identity.rest.vars().into_iter().filter(|var| self.style != Style::Horner && self.varies(*var)) {
                     if let (Some((there, _)), Some((here, _))) = (poly.linear_in(var), identity.rest.linear_in(var))
                         && let Some(times) = there.div_exact(&here)?
                         && !all.contains(&times)
@@ -358,7 +386,7 @@ impl<'r> Pen<'r> {
         if let Some(number) = poly.number() {
             return Ok(self.writer.number(number)?);
         }
-        if self.is_linear {
+        if self.style != Style::Horner {
             return self.linear(poly);
         }
         if poly.terms().iter().any(|term| term.1 > 0) {
@@ -481,9 +509,11 @@ impl<'r> Pen<'r> {
 
     fn division(&mut self, op: Binary, place: usize) -> Written<Expr> {
         let Spelling { dividend, divisor, .. } = self.spellings[place].clone();
+        // What is subtracted may have no end.
+        let is_difference = divisor.terms().iter().any(|term| term.1 < 0 && term.0 != Monomial::ONE);
         let (dividend, mut divisor) = (self.number(&dividend)?, self.number(&divisor)?);
         // A size of 0 has no elements: then this is never computed, and need not be anything.
-        if self.writer.loops > 0 && self.writer.graph.range(divisor).0 <= 0 {
+        if self.writer.loops > 0 && (is_difference || self.writer.graph.range(divisor).0 <= 0) {
             let one = self.writer.graph.int(1);
             divisor = self.writer.graph.binary(Binary::Max, divisor, one)?;
         }

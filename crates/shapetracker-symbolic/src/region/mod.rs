@@ -275,7 +275,7 @@ impl Region {
     ///
     /// One variable after the other, the last one first, is at the end at which the dividend is greatest, until its quotient is
     /// known.
-    fn quotient_end(&self, dividend: &Poly, divisor: &Poly) -> Result<Option<Poly>, TooLarge> {
+    pub(crate) fn quotient_end(&self, dividend: &Poly, divisor: &Poly) -> Result<Option<Poly>, TooLarge> {
         let mut most = dividend.clone();
         for var in dividend.vars().into_iter().rev() {
             let Some((by, rest)) = most.linear_in(var) else { break };
