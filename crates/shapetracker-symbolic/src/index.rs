@@ -375,7 +375,7 @@ struct Written {
     valid: Expr,
     /// The quotients in both: each is an atom plus a polynomial.
     quotients: Vec<(Expr, Var, Poly)>,
-    rank: (bool, usize, usize, usize),
+    rank: (bool, usize, usize, usize, usize),
 }
 
 impl Lowered {
@@ -490,7 +490,7 @@ impl Element {
 
 /// Whether expressions need 64 bits, what they cost in the loops, which are so many of the first variables, and what they cost
 /// together: what is the same for all elements is computed before the loops.
-fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize, usize) {
+fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize, usize, usize) {
     let (mut inside, mut before) = (HashSet::new(), Vec::new());
     for part in graph.parts(roots) {
         let node = graph.node(part);
@@ -502,5 +502,5 @@ fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize,
         }
     }
     let (all, before) = (graph.cost(roots), graph.cost(&before));
-    (bits(graph.value_range(roots)) > 32, all.weight - before.weight, all.ops - before.ops, all.weight)
+    (bits(graph.value_range(roots)) > 32, all.weight - before.weight, all.divmods - before.divmods, all.ops - before.ops, all.weight)
 }
