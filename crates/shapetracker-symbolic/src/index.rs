@@ -18,6 +18,7 @@ use crate::expression::names::{import, widest, with_ends};
 use crate::literal::{Literal, Relation};
 use crate::poly::{MOST_STEPS, Poly, TooLarge, Var, within};
 use crate::region::{self, Ask, Region, Stop};
+use crate::scope::Name;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -75,7 +76,7 @@ impl ShapeTracker {
     fn lowest_found(&self) -> i64 {
         let names = &self.scope().names()[..self.scope().names().len() - self.scope().quotients().len()];
         // Small values differ most in what is read; of a name without a beginning there are some on both sides of 0.
-        let value = |name: &crate::Name, step: usize| {
+        let value = |name: &Name, step: usize| {
             let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8).saturating_sub(11));
             let value = from.saturating_add([0, 1, 3, 12][step % 4]);
             name.hi.map_or(value, |hi| value.min(hi))
@@ -369,13 +370,12 @@ fn joined(region: &Region, view: &View) -> Result<View, TooLarge> {
     })
 }
 
-/// What was written of an element.
+/// A way in which an element is written.
 struct Written {
     index: Expr,
     valid: Expr,
     /// The quotients in both: each is an atom plus a polynomial.
     quotients: Vec<(Expr, Var, Poly)>,
-    rank: (bool, usize, usize, usize, usize),
 }
 
 impl Lowered {
@@ -383,40 +383,74 @@ impl Lowered {
     fn code(&self, tracker: &ShapeTracker) -> Result<IndexExpr, Unwritable> {
         let names = tracker.scope().names();
         let mut writer = self.writer(names, 0)?;
-        let mut roots = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
-        let mut ends = Vec::new();
-        match &self.element {
-            None => roots.extend([writer.graph.int(0), writer.graph.bool(false)]),
-            Some(element) => {
-                let written = element.written(&mut writer, self.indices.len())?;
-                roots.extend([written.index, written.valid]);
-                if written.rank.0 {
-                    ends = element.ends(&written.quotients, &mut writer)?;
-                }
+        let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
+        let Some(element) = &self.element else {
+            let (index, valid) = (writer.graph.int(0), writer.graph.bool(false));
+            return Ok(widest(|bits| self.moved(names, bits, &writer.graph, &sizes, [index, valid], &[]))?);
+        };
+        let mut ways = Vec::new();
+        let mut refused = None;
+        for style in [Style::Horner, Style::Linear, Style::Shared] {
+            match element.written(&mut writer, style) {
+                Ok(written) => ways.push(written),
+                Err(err) => refused = refused.or(Some(err)),
             }
         }
-        let moved = |bits: u32, ends: &[(Expr, Expr)]| {
-            let mut graph = self.writer(names, bits)?.graph;
-            for &(quotient, end) in ends {
-                let moved = import(&mut graph, &writer.graph, &[quotient, end])?;
-                graph.narrow(moved[0], i64::MIN..graph.range(moved[1]).1.saturating_add(1));
-            }
-            let mut moved = import(&mut graph, &writer.graph, &roots)?;
-            let rest = moved.split_off(self.shape.len());
-            IndexExpr::with_sizes(graph, rest[0], rest[1], moved)
+        ways.sort_by_key(|way| in_loops(&writer.graph, &[way.index, way.valid], self.indices.len()));
+        let Some(cheapest) = ways.first() else { return Err(refused.unwrap_or(Unwritable::TooLarge(TooLarge::Number))) };
+        let moved = |bits: u32, graph: &Graph, way: &Written, ends: &[(Expr, Expr)]| {
+            self.moved(names, bits, graph, &sizes, [way.index, way.valid], ends)
         };
-        let is_bounded = self.names.iter().all(|name| {
+        let has_ends = |name: &Var| {
             let name = &names[usize::from(name.0)];
             name.lo.is_some() && name.hi.is_some()
-        });
-        // Numbers that fit 64 bits whatever is known of quotients fit them at all values of the variables.
-        let with = |bits| moved(bits, &[]).map(|code| (bits, code));
-        let (bits, code) = if is_bounded { with(0)? } else { widest(with)? };
-        Ok(if ends.is_empty() { code } else { moved(bits, &ends).unwrap_or(code) })
+        };
+        if !self.names.iter().all(has_ends) {
+            return Ok(widest(|bits| moved(bits, &writer.graph, cheapest, &[]))?);
+        }
+        let code = moved(0, &writer.graph, cheapest, &[])?;
+        if !is_wide(&code) {
+            return Ok(code);
+        }
+        // Perhaps 32 bits suffice, which are worth more than operations: quotients have ends that their operands do not say.
+        ways.extend(element.written(&mut writer, Style::Digits).ok());
+        for way in &ways {
+            let ends = element.ends(&way.quotients, &mut writer)?;
+            if let Ok(narrow) = moved(0, &writer.graph, way, &ends)
+                && !is_wide(&narrow)
+            {
+                return Ok(narrow);
+            }
+        }
+        Ok(code)
+    }
+
+    /// What was written in another graph, where names without an end have so many bits, and where quotients are known to be at most
+    /// what their ends are.
+    fn moved(
+        &self,
+        names: &[Name],
+        bits: u32,
+        from: &Graph,
+        sizes: &[Expr],
+        roots: [Expr; 2],
+        ends: &[(Expr, Expr)],
+    ) -> Result<IndexExpr, indexpr::Error> {
+        let mut graph = self.writer(names, bits)?.graph;
+        for &(quotient, end) in ends {
+            if let [quotient, end] = import(&mut graph, from, &[quotient, end])?[..] {
+                graph.narrow(quotient, i64::MIN..graph.range(end).1.saturating_add(1));
+            }
+        }
+        let sizes = import(&mut graph, from, sizes)?;
+        match import(&mut graph, from, &roots)?[..] {
+            [index, valid] => IndexExpr::with_sizes(graph, index, valid, sizes),
+            _ => unreachable!("as many as there were"),
+        }
     }
 
     /// A graph of the loops and the names, of which those without an end have so many bits.
-    fn writer(&self, names: &[crate::Name], bits: u32) -> Result<Writer, indexpr::Error> {
+    fn writer(&self, names: &[Name], bits: u32) -> Result<Writer, indexpr::Error> {
         let range = |var: Var| {
             let name = &names[usize::from(var.0)];
             let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
@@ -447,21 +481,13 @@ impl Lowered {
 }
 
 impl Element {
-    /// The address and the condition in the cheapest of the ways in which they are written.
-    fn written(&self, writer: &mut Writer, loops: usize) -> Result<Written, Unwritable> {
-        let solved = writer.solved(self.always.solved());
-        let mut best: Option<Written> = None;
-        for style in [Style::Horner, Style::Linear, Style::Shared] {
-            let mut pen = Pen::new(&self.reader, writer.clone(), &solved, style)?;
-            let (index, valid) = (pen.number(&self.address)?, pen.condition(self.valid)?);
-            let quotients = pen.quotients();
-            writer.graph = pen.writer.graph;
-            let rank = in_loops(&writer.graph, &[index, valid], loops);
-            if best.as_ref().is_none_or(|best| rank < best.rank) {
-                best = Some(Written { index, valid, quotients, rank });
-            }
-        }
-        best.ok_or(Unwritable::TooLarge(TooLarge::Number))
+    /// The address and the condition in a style.
+    fn written(&self, writer: &mut Writer, style: Style) -> Result<Written, Unwritable> {
+        let mut pen = Pen::new(&self.reader, writer.clone(), &writer.solved(self.always.solved()), style)?;
+        let (index, valid) = (pen.number(&self.address)?, pen.condition(self.valid)?);
+        let quotients = pen.quotients();
+        writer.graph = pen.writer.graph;
+        Ok(Written { index, valid, quotients })
     }
 
     /// The quotients that were written, each with an end that it has whether there is an address or not.
@@ -488,9 +514,14 @@ impl Element {
     }
 }
 
-/// Whether expressions need 64 bits, what they cost in the loops, which are so many of the first variables, and what they cost
-/// together: what is the same for all elements is computed before the loops.
-fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize, usize, usize) {
+/// Whether code needs 64 bits.
+fn is_wide(code: &IndexExpr) -> bool {
+    bits(code.graph().value_range(&[code.index(), code.valid()])) > 32
+}
+
+/// What expressions cost in the loops, which are so many of the first variables, and what they cost together: what is the same
+/// for all elements is computed before the loops.
+fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (usize, usize, usize, usize) {
     let (mut inside, mut before) = (HashSet::new(), Vec::new());
     for part in graph.parts(roots) {
         let node = graph.node(part);
@@ -502,5 +533,5 @@ fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (bool, usize, usize,
         }
     }
     let (all, before) = (graph.cost(roots), graph.cost(&before));
-    (bits(graph.value_range(roots)) > 32, all.weight - before.weight, all.divmods - before.divmods, all.ops - before.ops, all.weight)
+    (all.weight - before.weight, all.divmods - before.divmods, all.ops - before.ops, all.weight)
 }

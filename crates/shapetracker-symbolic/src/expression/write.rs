@@ -47,6 +47,8 @@ pub(crate) enum Style {
     Linear,
     /// The same, where what is divided counts as if it were there anyway.
     Shared,
+    /// The same, where a remainder takes the place of what is divided wherever it can: that is dearer, and smaller on the way.
+    Digits,
 }
 
 /// A variable for what has none yet, which counts as an operation.
@@ -340,7 +342,15 @@ impl<'r> Pen<'r> {
                 }
                 for times in all.into_iter().filter(|times| !times.is_zero()) {
                     let rest = poly.sub(&times.mul(&number)?)?;
-                    let weight = self.weight(&rest.add(&times.mul(&stand_in)?)?) + identity.weight - 1;
+                    let weight = match &identity.kind {
+                        // Of what is divided something is gone, and nothing has come.
+                        Kind::Remainder(_) if self.style == Style::Digits => {
+                            let gone = identity.rest.vars().iter().any(|var| poly.has(*var) && !rest.has(*var));
+                            let has_come = rest.vars().iter().any(|var| *var != identity.of && !poly.has(*var));
+                            if gone && !has_come { 0 } else { continue }
+                        }
+                        _ => self.weight(&rest.add(&times.mul(&stand_in)?)?) + identity.weight - 1,
+                    };
                     if weight < best.as_ref().map_or(least, |best| best.0) {
                         best = Some((weight, rest, identity.kind.clone(), times));
                     }

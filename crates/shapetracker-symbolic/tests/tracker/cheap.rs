@@ -82,19 +82,54 @@ fn check(tracker: &ShapeTracker, code: &IndexExpr, point: &[i128]) -> usize {
     at.numel() as usize
 }
 
+/// A chain of the corpus, with further ends of its names.
+fn of_chain(chain: &str, known: &str) -> ShapeTracker {
+    let mut question = Question::new([known]).expect("ends that are read");
+    let chain = question.chain(chain).expect("a chain that is read");
+    let scope = Arc::new(question.scope().expect("conditions that hold"));
+    chain.tracker(&scope).expect("operations that fit")
+}
+
+/// The chains, each with its document.
+fn chains() -> impl Iterator<Item = (String, serde_json::Value)> {
+    include_str!("../corpus/symbolic-index.jsonl").lines().map(|line| {
+        let line: serde_json::Value = serde_json::from_str(line).expect("a document");
+        (line["chain"].as_str().expect("a chain").to_owned(), line)
+    })
+}
+
+#[test]
+fn chains_whose_elements_are_counted_in_32_bits_need_no_more() {
+    for (chain, _) in chains() {
+        let names = of_chain(&chain, "").scope().names().to_vec();
+        // The greatest ends with which elements and addresses are so many.
+        let with = |end: i64| {
+            let known: Vec<String> = names.iter().map(|name| format!("{}=1..{}", name.name, end + 1)).collect();
+            let tracker = of_chain(&chain, &known.join(", "));
+            let most = tracker.at_point(&vec![end.into(); names.len()]).ok()?;
+            let addresses = most.address_range().ok()?.map_or(0, |range| range.1);
+            (most.numel().max(addresses) < 1 << 31).then(|| tracker.index_expr().expect("it fits"))
+        };
+        let (mut end, mut step) = (1, 1 << 20);
+        while step > 0 {
+            end += if with(end + step).is_some() { step } else { 0 };
+            step /= 2;
+        }
+        let code = with(end).expect("it was found");
+        let range = code.graph().value_range(&[code.index(), code.valid()]);
+        println!("{chain}: {end} {range:?}");
+        let is_narrow = i32::try_from(range.0).is_ok() && i32::try_from(range.1).is_ok();
+        assert!(is_narrow, "{chain} with names to {end}: {range:?}\n{}", text(&code));
+    }
+}
+
 #[test]
 fn chains_of_real_models_are_as_cheap_as_with_numbers() {
-    let lines = include_str!("../corpus/symbolic-index.jsonl").lines();
     let (mut of_names, mut of_integers, mut recorded) = (Cost::default(), Cost::default(), Cost::default());
     let (mut time, mut count, mut elements) = (Duration::ZERO, 0, 0);
     let mut dearer = Vec::new();
-    for line in lines {
-        let line: serde_json::Value = serde_json::from_str(line).expect("a document");
-        let (name, chain) = (line["name"].as_str().expect("a name"), line["chain"].as_str().expect("a chain"));
-        let mut question = Question::default();
-        let chain = question.chain(chain).expect("a chain that is read");
-        let scope = Arc::new(question.scope().expect("conditions that hold"));
-        let tracker = chain.tracker(&scope).expect("operations that fit");
+    for (chain, line) in chains() {
+        let (name, tracker) = (line["name"].as_str().expect("a name"), of_chain(&chain, ""));
         let code = tracker.index_expr().expect("it fits");
         time += (0..5).map(|_| timed(&tracker)).min().expect("some");
         let points = line["values"].as_array().expect("a list").iter().map(|values| {
@@ -112,10 +147,9 @@ fn chains_of_real_models_are_as_cheap_as_with_numbers() {
         if here.divmods > there.divmods {
             dearer.push(name.to_owned());
         }
-        (of_names, of_integers, recorded) = {
-            (of_names += here, of_integers += there, recorded += known);
-            (of_names, of_integers, recorded)
-        };
+        of_names += here;
+        of_integers += there;
+        recorded += known;
         count += 1;
     }
     println!("{of_names:?}, integers {of_integers:?} of {recorded:?}; {elements} elements; {:.1?} each", time / count);
