@@ -11,10 +11,10 @@ use shapetracker_base::int::bits;
 
 use crate::answer::Reason;
 use crate::error::{Error, Fault, Mistake};
-use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
-use crate::expression::write::{Pen, Style, Unwritable};
 use crate::expression::horner::Writer;
 use crate::expression::names::{import, widest, with_ends};
+use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
+use crate::expression::write::{Pen, Style, Unwritable};
 use crate::literal::{Literal, Relation};
 use crate::poly::{MOST_STEPS, Poly, TooLarge, Var, within};
 use crate::region::{self, Ask, Region, Stop};
@@ -397,7 +397,9 @@ impl Lowered {
             }
         }
         ways.sort_by_key(|way| in_loops(&writer.graph, &[way.index, way.valid], self.indices.len()));
-        let Some(cheapest) = ways.first() else { return Err(refused.unwrap_or(Unwritable::TooLarge(TooLarge::Number))) };
+        let Some(cheapest) = ways.first() else {
+            return Err(refused.unwrap_or(Unwritable::TooLarge(TooLarge::Number)));
+        };
         let moved = |bits: u32, graph: &Graph, way: &Written, ends: &[(Expr, Expr)]| {
             self.moved(names, bits, graph, &sizes, [way.index, way.valid], ends)
         };

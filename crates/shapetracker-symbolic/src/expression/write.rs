@@ -232,12 +232,14 @@ impl<'r> Pen<'r> {
         if self.writer.loops > 0 {
             // All that is the same for all elements is free.
             let Ok((groups, constant)) = self.grouped(poly) else { return 1 << 20 };
-            let inner: usize = poly.vars().into_iter().filter(|var| self.varies(*var)).map(|var| self.weight_of(var)).sum();
+            let inner: usize =
+                poly.vars().into_iter().filter(|var| self.varies(*var)).map(|var| self.weight_of(var)).sum();
             let terms = groups.iter().flat_map(|group| group.1.terms());
             let sums = terms.clone().count() + usize::from(!constant.is_zero());
             let products: usize = terms.map(|term| term.0.degree() as usize - 1).sum();
             let factors = groups.iter().filter(|group| !group.0.is_one()).count();
-            let is_negated = constant.is_zero() && groups.iter().all(|(by, sum)| by.is_one() && sum.terms().iter().all(|term| term.1 < 0));
+            let is_negated = constant.is_zero()
+                && groups.iter().all(|(by, sum)| by.is_one() && sum.terms().iter().all(|term| term.1 < 0));
             let negated = usize::from(is_negated && !groups.is_empty());
             return if groups.is_empty() { 0 } else { (sums - 1 + products + factors + inner + negated).min(1 << 20) };
         }
@@ -332,7 +334,9 @@ impl<'r> Pen<'r> {
                 let number = identity.factor.mul(&Poly::from(identity.of))?.add(&identity.rest)?;
                 let mut all = vec![times];
                 // In a linear sum it may be taken as often as another part of it is there.
-                for var in identity.rest.vars().into_iter().filter(|var| self.style != Style::Horner && self.varies(*var)) {
+                for var in
+                    identity.rest.vars().into_iter().filter(|var| self.style != Style::Horner && self.varies(*var))
+                {
                     if let (Some((there, _)), Some((here, _))) = (poly.linear_in(var), identity.rest.linear_in(var))
                         && let Some(times) = there.div_exact(&here)?
                         && !all.contains(&times)
