@@ -231,7 +231,8 @@ impl ShapeTracker {
         for (axis, &var) in lowered.indices.iter().enumerate() {
             declare(&mut scope, var, format!("idx{axis}"))?;
         }
-        let quotients: Vec<Quotient> = lowered.element.iter().flat_map(Element::quotients).collect();
+        let quotients = lowered.element.as_ref().map_or(Ok(Vec::new()), Element::quotients);
+        let quotients: Vec<Quotient> = quotients.map_err(|err| Error::new(OP, err))?;
         for (number, quotient) in quotients.iter().enumerate() {
             declare(&mut scope, quotient.var, format!("floor{number}"))?;
         }

@@ -182,7 +182,7 @@ impl Lowered {
         let mut polys = shape.clone();
         polys.push(element.address.clone());
         polys.extend(element.conditions()?);
-        for quotient in element.quotients() {
+        for quotient in element.quotients()? {
             polys.extend([quotient.dividend.clone(), quotient.divisor.clone()]);
         }
         Ok(Lowered { names: occurring(&polys, named), indices, shape, element: Some(element), inside })
@@ -190,6 +190,7 @@ impl Lowered {
 }
 
 /// A quotient that is no polynomial.
+#[derive(Clone, Copy)]
 pub(crate) struct Quotient<'r> {
     pub(crate) var: Var,
     pub(crate) dividend: &'r Poly,
@@ -209,8 +210,23 @@ impl Element {
         Ok(all)
     }
 
-    /// The quotients, each after those that it is made of.
-    pub(crate) fn quotients(&self) -> impl Iterator<Item = Quotient<'_>> {
+    /// The quotients in both, each after those that it is made of.
+    pub(crate) fn quotients(&self) -> Result<Vec<Quotient<'_>>, TooLarge> {
+        let mut needed = self.address.vars();
+        needed.extend(self.conditions()?.iter().flat_map(Poly::vars));
+        let mut quotients: Vec<Quotient> = self.all_quotients().collect();
+        for place in (0..quotients.len()).rev() {
+            let Quotient { var, dividend, divisor } = quotients[place];
+            match needed.contains(&var) {
+                true => needed.extend(dividend.vars().into_iter().chain(divisor.vars())),
+                false => _ = quotients.remove(place),
+            }
+        }
+        Ok(quotients)
+    }
+
+    /// All quotients that were met.
+    fn all_quotients(&self) -> impl Iterator<Item = Quotient<'_>> {
         self.reader.atoms.iter().enumerate().filter_map(|(place, atom)| match atom {
             Atom::Quotient { dividend, divisor, .. } => {
                 Some(Quotient { var: Var((self.reader.first + place) as u8), dividend, divisor })
@@ -440,15 +456,12 @@ impl Lowered {
     ) -> Result<IndexExpr, indexpr::Error> {
         let mut graph = self.writer(names, bits)?.graph;
         for &(quotient, end) in ends {
-            if let [quotient, end] = import(&mut graph, from, &[quotient, end])?[..] {
-                graph.narrow(quotient, i64::MIN..graph.range(end).1.saturating_add(1));
-            }
+            let moved = import(&mut graph, from, &[quotient, end])?;
+            graph.narrow(moved[0], i64::MIN..graph.range(moved[1]).1.saturating_add(1));
         }
         let sizes = import(&mut graph, from, sizes)?;
-        match import(&mut graph, from, &roots)?[..] {
-            [index, valid] => IndexExpr::with_sizes(graph, index, valid, sizes),
-            _ => unreachable!("as many as there were"),
-        }
+        let moved = import(&mut graph, from, &roots)?;
+        IndexExpr::with_sizes(graph, moved[0], moved[1], sizes)
     }
 
     /// A graph of the loops and the names, of which those without an end have so many bits.
@@ -496,7 +509,7 @@ impl Element {
     fn ends(&self, written: &[(Expr, Var, Poly)], writer: &mut Writer) -> Result<Vec<(Expr, Expr)>, Unwritable> {
         let mut region = self.always.clone();
         let mut ends: Vec<(Var, Poly)> = Vec::new();
-        for Quotient { var, dividend, divisor } in self.quotients() {
+        for Quotient { var, dividend, divisor } in self.all_quotients() {
             let is_positive = region.known_ge(&region.reduce(&divisor.plus_number(-1)?)?) == Some(true);
             let (dividend, divisor) = (region.reduce(dividend)?, region.reduce(divisor)?);
             ends.extend(region.quotient_end(&dividend, &divisor)?.filter(|_| is_positive).map(|end| (var, end)));

@@ -6,12 +6,12 @@
 
 use indexpr::{Binary, Expr};
 use shapetracker_base::int::gcd;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 
 use crate::expression::horner::Writer;
 use crate::expression::read::{Atom, Fact, Reader, Spelling, Truth};
 use crate::literal::Relation;
-use crate::poly::{Monomial, Poly, TooLarge, Var};
+use crate::poly::{Monomial, Poly, Terms, TooLarge, Var};
 use crate::region::divide::long_division;
 use crate::region::positive_lead;
 
@@ -93,6 +93,35 @@ pub(crate) struct Pen<'r> {
     open: Vec<Var>,
 }
 
+/// A polynomial as a sum of products of what is the same for all elements and what is not.
+struct Grouped {
+    /// Factors with positive first coefficients, each with the sum of what it is the factor of.
+    groups: Vec<(Poly, Poly)>,
+    /// What is the same for all elements, and has no such factor.
+    same: Poly,
+}
+
+impl Grouped {
+    /// How many operations it takes, where all that is the same for all elements is there.
+    fn weight(&self) -> usize {
+        let terms = || self.groups.iter().flat_map(|group| group.1.terms());
+        let sums = (terms().count() + usize::from(!self.same.is_zero())).saturating_sub(1);
+        let products: usize = terms().map(|term| term.0.degree() as usize - 1).sum();
+        let factors = self.groups.iter().filter(|group| !group.0.is_one()).count();
+        let is_negated =
+            is_negative(&self.same) && self.groups.iter().all(|group| group.0.is_one() && is_negative(&group.1));
+        match self.groups.is_empty() {
+            true => 0,
+            false => sums + products + factors + usize::from(is_negated),
+        }
+    }
+}
+
+/// Whether a polynomial has no positive term.
+fn is_negative(poly: &Poly) -> bool {
+    poly.terms().iter().all(|term| term.1 < 0)
+}
+
 /// Quotients by products as quotients of quotients: `floor(x / (c k))` is `floor(floor(x / c) / k)`.
 fn nested(spellings: &[Spelling]) -> Written<Vec<Spelling>> {
     /// Comparing all with all is not for more.
@@ -129,8 +158,14 @@ impl<'r> Pen<'r> {
                 spellings.push(Spelling { dividend, divisor, atom, sign: 1, shift: Poly::zero() });
             }
         }
+        // A name that is in none of what is to be written is not there to be written with.
+        let is_there = |var: &Var| {
+            let is_name = usize::from(var.0) < reader.region.shared.named;
+            !is_name || writer.known.iter().any(|known| known.0 == *var)
+        };
         for spelling in &reader.spellings {
-            if !spellings.contains(spelling) {
+            let mut vars = spelling.dividend.vars().into_iter().chain(spelling.divisor.vars());
+            if !spellings.contains(spelling) && vars.all(|var| is_there(&var)) {
                 spellings.push(spelling.clone());
             }
         }
@@ -197,10 +232,9 @@ impl<'r> Pen<'r> {
         poly.vars().into_iter().any(|var| self.varies(var))
     }
 
-    /// A polynomial by its factors: each with the sum of what it is the factor of, which differs from element to element; and
-    /// what is the same for all of them.
-    fn grouped(&self, poly: &Poly) -> Result<(Vec<(Poly, Poly)>, Poly), TooLarge> {
-        let mut parts: Vec<(Monomial, SmallVec<[(Monomial, i128); 2]>)> = Vec::new();
+    /// A polynomial by its factors.
+    fn grouped(&self, poly: &Poly) -> Result<Grouped, TooLarge> {
+        let mut parts: Vec<(Monomial, Terms)> = Vec::new();
         for &(monomial, factor) in poly.terms() {
             let same = monomial.factors().filter(|var| !self.varies(*var));
             let part = same.fold(monomial, |part, var| part.without(var));
@@ -210,38 +244,29 @@ impl<'r> Pen<'r> {
                 None => parts.push((part, smallvec![rest])),
             }
         }
-        let (mut groups, mut constant): (Vec<(Poly, Poly)>, Poly) = (Vec::new(), Poly::zero());
+        let mut grouped = Grouped { groups: Vec::new(), same: Poly::zero() };
         for (part, factor) in parts {
             let factor = Poly::from_terms(factor)?;
             if part == Monomial::ONE {
-                constant = factor;
+                grouped.same = factor;
                 continue;
             }
             let positive = positive_lead(factor.clone());
             let term = Poly::term(part, if positive == factor { 1 } else { -1 });
-            match groups.iter_mut().find(|known| known.0 == positive) {
+            match grouped.groups.iter_mut().find(|known| known.0 == positive) {
                 Some(known) => known.1 = known.1.add(&term)?,
-                None => groups.push((positive, term)),
+                None => grouped.groups.push((positive, term)),
             }
         }
-        Ok((groups, constant))
+        Ok(grouped)
     }
 
     /// About how many operations a polynomial takes.
     fn weight(&self, poly: &Poly) -> usize {
         if self.writer.loops > 0 {
-            // All that is the same for all elements is free.
-            let Ok((groups, constant)) = self.grouped(poly) else { return 1 << 20 };
-            let inner: usize =
-                poly.vars().into_iter().filter(|var| self.varies(*var)).map(|var| self.weight_of(var)).sum();
-            let terms = groups.iter().flat_map(|group| group.1.terms());
-            let sums = terms.clone().count() + usize::from(!constant.is_zero());
-            let products: usize = terms.map(|term| term.0.degree() as usize - 1).sum();
-            let factors = groups.iter().filter(|group| !group.0.is_one()).count();
-            let is_negated = constant.is_zero()
-                && groups.iter().all(|(by, sum)| by.is_one() && sum.terms().iter().all(|term| term.1 < 0));
-            let negated = usize::from(is_negated && !groups.is_empty());
-            return if groups.is_empty() { 0 } else { (sums - 1 + products + factors + inner + negated).min(1 << 20) };
+            let Ok(grouped) = self.grouped(poly) else { return 1 << 20 };
+            let inner = poly.vars().into_iter().filter(|var| self.varies(*var)).map(|var| self.weight_of(var));
+            return (grouped.weight() + inner.sum::<usize>()).min(1 << 20);
         }
         let terms = poly.terms();
         let sum = terms.len().saturating_sub(1);
@@ -418,49 +443,45 @@ impl<'r> Pen<'r> {
 
     /// A sum with one factor for each group of what differs from element to element.
     fn linear(&mut self, poly: &Poly) -> Written<Expr> {
-        let (groups, constant) = self.grouped(poly)?;
-        let is_negative = |poly: &Poly| poly.terms().iter().all(|term| term.1 < 0);
-        let (mut sum, mut subtracted): (Option<Expr>, Vec<Expr>) = (None, Vec::new());
-        let only_negative = groups.iter().all(|group| is_negative(&group.1)) && is_negative(&constant);
-        let count = groups.len();
-        for (place, (mut factor, mut inner)) in groups.into_iter().enumerate() {
-            let is_subtracted = is_negative(&inner);
+        let Grouped { groups, same } = self.grouped(poly)?;
+        let mut terms: Vec<(bool, Expr)> = Vec::new();
+        let is_negated = is_negative(&same) && groups.iter().all(|group| is_negative(&group.1));
+        for (place, (mut factor, mut sum)) in groups.into_iter().enumerate() {
+            let mut is_subtracted = is_negative(&sum);
             if is_subtracted {
-                inner = inner.neg()?;
+                sum = sum.neg()?;
             }
             // Where nothing is added the first factor is negative.
-            let turns = only_negative && place == 0 && !(factor.is_one() && count == 1);
-            if turns {
-                factor = factor.neg()?;
+            if is_negated && place == 0 && !factor.is_one() {
+                (factor, is_subtracted) = (factor.neg()?, false);
             }
-            let mut term = self.writer.poly(&inner)?;
+            let mut term = self.writer.poly(&sum)?;
             if !factor.is_one() {
                 let factor = self.same(&factor)?;
                 term = self.writer.graph.binary(Binary::Mul, term, factor)?;
             }
-            match sum {
-                _ if is_subtracted && !turns => subtracted.push(term),
-                None => sum = Some(term),
-                Some(others) => sum = Some(self.writer.graph.binary(Binary::Add, others, term)?),
-            }
+            terms.push((is_subtracted, term));
         }
-        if !constant.is_zero() {
-            match is_negative(&constant) {
-                true => subtracted.push(self.same(&constant.neg()?)?),
-                false => {
-                    let term = self.same(&constant)?;
-                    sum = Some(match sum {
-                        None => term,
-                        Some(others) => self.writer.graph.binary(Binary::Add, others, term)?,
-                    });
+        if !same.is_zero() {
+            let is_subtracted = is_negative(&same);
+            let term = self.same(&if is_subtracted { same.neg()? } else { same })?;
+            terms.push((is_subtracted, term));
+        }
+        // What is added comes first.
+        terms.sort_by_key(|term| term.0);
+        let mut sum: Option<Expr> = None;
+        for (is_subtracted, term) in terms {
+            let op = if is_subtracted { Binary::Sub } else { Binary::Add };
+            sum = Some(match sum {
+                None if is_subtracted => {
+                    let zero = self.writer.graph.int(0);
+                    self.writer.graph.binary(op, zero, term)?
                 }
-            }
+                None => term,
+                Some(others) => self.writer.graph.binary(op, others, term)?,
+            });
         }
-        let mut sum = sum.unwrap_or_else(|| self.writer.graph.int(0));
-        for term in subtracted {
-            sum = self.writer.graph.binary(Binary::Sub, sum, term)?;
-        }
-        Ok(sum)
+        sum.ok_or(UNWRITABLE)
     }
 
     /// What is the same for all elements.
@@ -626,17 +647,17 @@ impl<'r> Pen<'r> {
         let poly = self.prepared(poly)?;
         if self.writer.loops > 0 {
             // What is the same for all elements is on a side of its own, if there is one.
-            let (groups, constant) = self.grouped(&poly)?;
+            let Grouped { groups, same } = self.grouped(&poly)?;
             let (mut high, mut low) = (Poly::zero(), Poly::zero());
             for (factor, sum) in groups {
                 let (more, less) = sum.sides();
                 (high, low) = (high.add(&factor.mul(&more)?)?, low.add(&factor.mul(&less)?)?);
             }
             return Ok(match (high.is_zero(), low.is_zero()) {
-                (_, true) => (high, constant.neg()?),
-                (true, _) => (constant, low),
+                (_, true) => (high, same.neg()?),
+                (true, _) => (same, low),
                 _ => {
-                    let (more, less) = constant.sides();
+                    let (more, less) = same.sides();
                     (high.add(&more)?, low.add(&less)?)
                 }
             });
