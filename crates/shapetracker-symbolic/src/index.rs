@@ -406,7 +406,11 @@ impl Lowered {
         };
         let mut ways = Vec::new();
         let mut refused = None;
-        for style in [Style::Horner, Style::Linear, Style::Shared] {
+        for style in [Style::Horner, Style::Linear, Style::Shared, Style::Digits] {
+            // The last is for numbers that are too large in the others.
+            if style == Style::Digits && !ways.is_empty() {
+                break;
+            }
             match element.written(&mut writer, style) {
                 Ok(written) => ways.push(written),
                 Err(err) => refused = refused.or(Some(err)),
