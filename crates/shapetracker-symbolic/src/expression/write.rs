@@ -189,12 +189,14 @@ impl<'r> Pen<'r> {
         for place in 0..pen.spellings.len() {
             let Spelling { dividend, divisor, atom, sign, shift } = pen.spellings[place].clone();
             let weight = 1 + pen.weight_of_division(&dividend, &divisor);
+            // Beside its quotient, which is there for the others that share it, a remainder is a product and a difference.
+            let beside = usize::from(style == Style::Shared);
             pen.identities.push(Identity {
                 kind: Kind::Remainder(place),
                 of: atom,
                 factor: divisor.scale(-sign)?,
                 rest: dividend.sub(&divisor.mul(&shift)?)?,
-                weight,
+                weight: weight + beside,
             });
             if sign != 1 || !shift.is_zero() {
                 let factor = Poly::from(sign);
