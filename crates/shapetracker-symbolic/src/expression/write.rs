@@ -445,7 +445,7 @@ impl<'r> Pen<'r> {
 
     /// A sum with one factor for each group of what differs from element to element.
     fn linear(&mut self, poly: &Poly) -> Written<Expr> {
-        let Grouped { groups, same } = self.grouped(poly)?;
+        let Grouped { groups, mut same } = self.grouped(poly)?;
         let mut terms: Vec<(bool, Expr)> = Vec::new();
         let is_negated = is_negative(&same) && groups.iter().all(|group| is_negative(&group.1));
         for (place, (mut factor, mut sum)) in groups.into_iter().enumerate() {
@@ -458,6 +458,17 @@ impl<'r> Pen<'r> {
                 (factor, is_subtracted) = (factor.neg()?, false);
             }
             let mut term = self.writer.poly(&sum)?;
+            // What is the same for all elements may have the factor, too: `(i + (s - p)) * D`.
+            if same.number().is_none()
+                && !factor.is_one()
+                && let Some(inner) = same.div_exact(&factor)?
+            {
+                let inner = if is_subtracted { inner.neg()? } else { inner };
+                let op = if is_negative(&inner) { Binary::Sub } else { Binary::Add };
+                let inner = self.same(&if op == Binary::Sub { inner.neg()? } else { inner })?;
+                term = self.writer.graph.binary(op, term, inner)?;
+                same = Poly::zero();
+            }
             if !factor.is_one() {
                 let factor = self.same(&factor)?;
                 term = self.writer.graph.binary(Binary::Mul, term, factor)?;
