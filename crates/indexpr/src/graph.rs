@@ -425,16 +425,16 @@ impl Graph {
     /// It holds for this graph and its clones: an expression that is [imported](Graph::import) has the range of its operands.
     ///
     /// ```
-    /// use indexpr::{Graph, Syntax};
+    /// use indexpr::{Binary, Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// // At all values that matter i < 8 * n.
-    /// let (_, _) = (graph.variable("i", 0..1 << 20)?, graph.variable("n", 1..1 << 17)?);
-    /// let row = graph.parse("i // n", Syntax::Python)?;
+    /// let (i, n) = (graph.variable("i", 0..1 << 20)?, graph.variable("n", 1..1 << 17)?);
+    /// let row = graph.binary(Binary::Div, i, n)?;
     /// graph.narrow(row, 0..8);
     /// let start = graph.parse("i // n * n", Syntax::Python)?;
     /// assert_eq!(graph.range(start).1, 7 * ((1 << 17) - 1));
-    /// # Ok::<(), indexpr::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Panics
