@@ -418,6 +418,37 @@ impl Graph {
         self.binary(op, value, with)
     }
 
+    /// Says of a number that its values lie in a half-open range wherever it matters, which whoever makes it knows from elsewhere. What
+    /// is made of it afterwards goes by that; whatever was is as it was. A range that has nothing in common with what is known says
+    /// nothing.
+    ///
+    /// It holds for this graph and its clones: an expression that is [imported](Graph::import) has the range of its operands.
+    ///
+    /// ```
+    /// use indexpr::{Binary, Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// // At all values that matter i < 8 * n.
+    /// let (i, n) = (graph.variable("i", 0..1 << 20)?, graph.variable("n", 1..1 << 17)?);
+    /// let row = graph.binary(Binary::Div, i, n)?;
+    /// graph.narrow(row, 0..8);
+    /// let start = graph.parse("i // n * n", Syntax::Python)?;
+    /// assert_eq!(graph.range(start).1, 7 * ((1 << 17) - 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// A handle of another graph.
+    pub fn narrow(&mut self, expr: Expr, range: Range<i64>) {
+        let place = self.own(expr);
+        let known = self.facts[place];
+        let (low, high) = (known.low.max(range.start), known.high.min(range.end.saturating_sub(1)));
+        if low <= high {
+            let one = low == high;
+            self.facts[place] = if one { Facts::constant(low) } else { Facts { low, high, ..known } };
+        }
+    }
+
     /// The negation of a condition.
     ///
     /// ```

@@ -1,7 +1,7 @@
 //! How an element is read, as plain data: the address as a polynomial, its conditions, and the divisions in both.
 
 use crate::error::{Error, Mistake};
-use crate::index::Lowered;
+use crate::index::{Element, Lowered, Quotient};
 use crate::poly::{MOST_STEPS, Poly, Var, floor, within};
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
@@ -211,7 +211,7 @@ impl ShapeTracker {
     /// That of [`ShapeTracker::index_expr`] without the expression.
     pub fn access(&self) -> Result<Access, Error> {
         const OP: &str = "access";
-        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|mistake| Error::new(OP, mistake))?;
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|stop| Error::new(OP, Mistake::from(stop)))?;
         let mut scope = self.scope().total();
         let named = scope.names().len();
         // Each variable by its place among the names of the access.
@@ -231,22 +231,26 @@ impl ShapeTracker {
         for (axis, &var) in lowered.indices.iter().enumerate() {
             declare(&mut scope, var, format!("idx{axis}"))?;
         }
-        for (number, quotient) in lowered.quotients.iter().enumerate() {
+        let quotients = lowered.element.as_ref().map_or(Ok(Vec::new()), Element::quotients);
+        let quotients: Vec<Quotient> = quotients.map_err(|err| Error::new(OP, err))?;
+        for (number, quotient) in quotients.iter().enumerate() {
             declare(&mut scope, quotient.var, format!("floor{number}"))?;
         }
         let place = |var: Var| places.iter().find(|(known, _)| *known == var).map_or(var, |(_, place)| *place);
         let renamed = |poly: &Poly| poly.renamed(place);
-        let floors = lowered.quotients.iter().map(|quotient| Floor {
+        let floors = quotients.iter().map(|quotient| Floor {
             quotient: Poly::from(place(quotient.var)),
-            dividend: renamed(&quotient.dividend),
-            divisor: renamed(&quotient.divisor),
+            dividend: renamed(quotient.dividend),
+            divisor: renamed(quotient.divisor),
         });
+        let conditions = lowered.element.as_ref().map(Element::conditions).transpose();
+        let conditions = conditions.map_err(|err| Error::new(OP, err))?;
         Ok(Access {
             named,
             shape: lowered.shape.iter().map(renamed).collect(),
             floors: floors.collect(),
-            address: renamed(&lowered.address),
-            conditions: lowered.conditions.as_ref().map(|all| all.iter().map(renamed).collect()),
+            address: lowered.element.as_ref().map_or_else(Poly::zero, |element| renamed(&element.address)),
+            conditions: conditions.map(|all| all.iter().map(renamed).collect()),
             scope,
         })
     }

@@ -4,7 +4,10 @@ use std::fmt;
 
 use shapetracker::{ErrorKind, Written};
 
-use crate::poly::{Poly, TooLarge};
+use crate::answer::Reason;
+use crate::expression::read::MOST_VARIABLES;
+use crate::poly::{MOST_STEPS, Poly, TooLarge};
+use crate::region::Stop;
 use crate::scope::{MAX_NAMES, Scope};
 
 /// Why an operation on named sizes could not be done: the operation, the axis and the sizes that do not fit.
@@ -187,6 +190,17 @@ pub(crate) enum Mistake {
 impl From<Fault> for Mistake {
     fn from(fault: Fault) -> Mistake {
         Mistake::Fault(fault)
+    }
+}
+
+impl From<Stop> for Mistake {
+    fn from(stop: Stop) -> Mistake {
+        match stop {
+            Stop::Undecided(Reason::WorkLimit) => Mistake::TooLarge(TooLarge::Work(MOST_STEPS)),
+            Stop::Undecided(Reason::TooManyTerms(terms)) => Mistake::TooLarge(TooLarge::Terms(terms)),
+            Stop::Undecided(Reason::TooManyCases) => Mistake::TooManyVariables { most: MOST_VARIABLES },
+            _ => Mistake::TooLarge(TooLarge::Number),
+        }
     }
 }
 

@@ -6,13 +6,19 @@
 
 use std::collections::HashSet;
 
-use indexpr::{Binary, Expr, Graph, IndexExpr};
-use shapetracker_base::list::sort_short_by_key;
+use indexpr::{Binary, Expr, Graph, IndexExpr, Node};
+use shapetracker_base::int::bits;
 
+use crate::answer::Reason;
 use crate::error::{Error, Fault, Mistake};
-use crate::literal::Literal;
-use crate::poly::{MOST_STEPS, Monomial, Poly, TooLarge, Var, within};
-use crate::region::{Region, Truth};
+use crate::expression::horner::Writer;
+use crate::expression::names::{import, widest, with_ends};
+use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
+use crate::expression::write::{Pen, Style, Unwritable};
+use crate::literal::{Literal, Relation};
+use crate::poly::{MOST_STEPS, Poly, TooLarge, Var, within};
+use crate::region::{self, Ask, Region, Stop};
+use crate::scope::Name;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -52,32 +58,13 @@ impl ShapeTracker {
     /// # Errors
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|mistake| Error::new(OP, mistake))?;
-        let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
-        let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
-        // The fewer bits the names without an end may have, the fewer everything has.
-        let mut most = if bounded { 0 } else { 31 };
-        let fits = |bits| match lowered.code(self, bits) {
-            Err(err) if err.kind() != indexpr::ErrorKind::Overflow => Err(Error::new(OP, Fault::Expression(err))),
-            Ok(code) if !lowered.inside => Ok(Ok(code.reading_from(self.lowest_found()))),
-            code => Ok(code),
-        };
-        let mut found = fits(most)?;
-        if found.is_err() {
-            // With `most` bits it does not fit, with `least` it does or there are none.
-            let mut least = 0;
-            while most.saturating_sub(least) > 1 {
-                let middle = least + (most - least) / 2;
-                match fits(middle)? {
-                    Ok(code) => (least, found) = (middle, Ok(code)),
-                    Err(err) => {
-                        most = middle;
-                        found = found.map_err(|_| err);
-                    }
-                }
-            }
-        }
-        found.map_err(|err| Error::new(OP, Mistake::Code(err)))
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|stop| Error::new(OP, Mistake::from(stop)))?;
+        let code = lowered.code(self).map_err(|err| match err {
+            Unwritable::Code(err) if err.kind() == indexpr::ErrorKind::Overflow => Error::new(OP, Mistake::Code(err)),
+            Unwritable::Code(err) => Error::new(OP, Fault::Expression(err)),
+            Unwritable::TooLarge(err) => Error::new(OP, err),
+        })?;
+        Ok(if lowered.inside { code } else { code.reading_from(self.lowest_found()) })
     }
 }
 
@@ -89,7 +76,7 @@ impl ShapeTracker {
     fn lowest_found(&self) -> i64 {
         let names = &self.scope().names()[..self.scope().names().len() - self.scope().quotients().len()];
         // Small values differ most in what is read; of a name without a beginning there are some on both sides of 0.
-        let value = |name: &crate::Name, step: usize| {
+        let value = |name: &Name, step: usize| {
             let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8).saturating_sub(11));
             let value = from.saturating_add([0, 1, 3, 12][step % 4]);
             name.hi.map_or(value, |hi| value.min(hi))
@@ -107,77 +94,71 @@ impl ShapeTracker {
     }
 }
 
-/// A variable is a byte: names, indices and quotients together may be so many.
-const MOST_VARIABLES: usize = 250;
-
-/// The address and the conditions of an element, over the names, the indices, and quotients.
+/// The address and the condition of an element, over the names, the indices, and quotients.
 pub(crate) struct Lowered {
     /// The names of the scope that occur.
     names: Vec<Var>,
     /// The index of each axis of the last view; its variables stand for nothing else.
     pub(crate) indices: Vec<Var>,
-    pub(crate) quotients: Vec<Quotient>,
     pub(crate) shape: Vec<Poly>,
-    pub(crate) address: Poly,
-    /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
-    pub(crate) conditions: Option<Vec<Poly>>,
+    /// What is read; `None` where nothing is ever valid.
+    pub(crate) element: Option<Element>,
     /// Whether it is known that no address is below 0.
     inside: bool,
 }
 
-/// A quotient that is no polynomial.
-pub(crate) struct Quotient {
-    pub(crate) var: Var,
-    pub(crate) dividend: Poly,
-    pub(crate) divisor: Poly,
+/// How an element is read that has an address.
+pub(crate) struct Element {
+    /// What the quotients are.
+    pub(crate) reader: Reader,
+    pub(crate) address: Poly,
+    /// What holds where there is an address.
+    pub(crate) valid: Truth,
+    /// What is known whether there is an address or not.
+    always: Region,
 }
 
 /// The lowering of a stack, from its last view to memory.
 struct Lowering {
-    region: Region,
-    quotients: Vec<Quotient>,
-    conditions: Vec<Poly>,
-    /// The names of the scope: what a region has beyond them has no names in code.
-    named: usize,
-    /// The indices and the quotients.
-    known: Vec<Var>,
+    reader: Reader,
+    conditions: Vec<Truth>,
+    /// What is known whether there is an address or not.
+    always: Region,
 }
 
 impl Lowered {
-    pub(crate) fn of(tracker: &ShapeTracker) -> Result<Lowered, Mistake> {
+    pub(crate) fn of(tracker: &ShapeTracker) -> Ask<Lowered> {
         let shape = tracker.shape().to_vec();
         let named = tracker.scope().names().len();
         let nothing = |indices: Vec<Var>| Lowered {
             names: occurring(&shape, named),
             indices,
-            quotients: Vec::new(),
             shape: shape.clone(),
-            address: Poly::zero(),
-            conditions: None,
+            element: None,
             inside: true,
         };
         let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
         };
         if region.vars() + shape.len() > MOST_VARIABLES {
-            return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
+            return Err(Stop::Undecided(Reason::TooManyCases));
         }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
-        let mut lowering =
-            Lowering { region, quotients: Vec::new(), conditions: Vec::new(), named, known: indices.clone() };
+        let mut lowering = Lowering { always: region.clone(), reader: Reader::new(region), conditions: Vec::new() };
         for (index, size) in indices.iter().zip(&shape) {
-            if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?)? {
+            if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?) {
                 return Ok(nothing(indices));
             }
         }
         let mut digits: Vec<Poly> = indices.iter().map(|index| Poly::from(*index)).collect();
         for (digit, size) in digits.iter_mut().zip(&shape) {
             // Along an axis of one element there is one index.
-            if lowering.holds(&Poly::one().sub(size)?)? == Some(true) {
+            if lowering.holds(&Poly::one().sub(size)?) == Some(true) {
                 *digit = Poly::zero();
             }
         }
+        lowering.always = lowering.reader.region.clone();
         let mut views = tracker.views().iter().rev();
         let mut address = Poly::zero();
         if let Some(view) = views.next() {
@@ -185,26 +166,72 @@ impl Lowered {
             address = read;
         }
         for view in views {
-            let view = joined(&lowering, view)?;
+            let view = joined(&lowering.reader.region, view)?;
             let Some(digits) = lowering.unravelled(&address, &view.shape)? else { return Ok(nothing(indices)) };
             let Some(read) = lowering.read(&view, &digits)? else { return Ok(nothing(indices)) };
             address = read;
         }
-        let inside = lowering.holds(&address)? == Some(true);
+        let inside = lowering.holds(&address) == Some(true);
+        let Lowering { mut reader, conditions, always } = lowering;
+        let valid = reader.fact(match conditions[..] {
+            [] => Fact::Known(true),
+            [only] => reader.of(only).clone(),
+            _ => Fact::All(conditions),
+        });
+        let element = Element { reader, address, valid, always };
         let mut polys = shape.clone();
-        polys.push(address.clone());
-        polys.extend(lowering.conditions.iter().cloned());
-        polys.extend(
-            lowering.quotients.iter().flat_map(|quotient| [quotient.dividend.clone(), quotient.divisor.clone()]),
-        );
-        Ok(Lowered {
-            names: occurring(&polys, named),
-            indices,
-            quotients: lowering.quotients,
-            shape,
-            address,
-            conditions: Some(lowering.conditions),
-            inside,
+        polys.push(element.address.clone());
+        polys.extend(element.conditions()?);
+        for quotient in element.quotients()? {
+            polys.extend([quotient.dividend.clone(), quotient.divisor.clone()]);
+        }
+        Ok(Lowered { names: occurring(&polys, named), indices, shape, element: Some(element), inside })
+    }
+}
+
+/// A quotient that is no polynomial.
+#[derive(Clone, Copy)]
+pub(crate) struct Quotient<'r> {
+    pub(crate) var: Var,
+    pub(crate) dividend: &'r Poly,
+    pub(crate) divisor: &'r Poly,
+}
+
+impl Element {
+    /// What is at least 0 where there is an address.
+    pub(crate) fn conditions(&self) -> Result<Vec<Poly>, TooLarge> {
+        let mut all = Vec::new();
+        for literal in self.reader.literals(self.valid) {
+            if literal.relation == Relation::Equal {
+                all.push(literal.poly.neg()?);
+            }
+            all.push(literal.poly);
+        }
+        Ok(all)
+    }
+
+    /// The quotients in both, each after those that it is made of.
+    pub(crate) fn quotients(&self) -> Result<Vec<Quotient<'_>>, TooLarge> {
+        let mut needed = self.address.vars();
+        needed.extend(self.conditions()?.iter().flat_map(Poly::vars));
+        let mut quotients: Vec<Quotient> = self.all_quotients().collect();
+        for place in (0..quotients.len()).rev() {
+            let Quotient { var, dividend, divisor } = quotients[place];
+            match needed.contains(&var) {
+                true => needed.extend(dividend.vars().into_iter().chain(divisor.vars())),
+                false => _ = quotients.remove(place),
+            }
+        }
+        Ok(quotients)
+    }
+
+    /// All quotients that were met.
+    fn all_quotients(&self) -> impl Iterator<Item = Quotient<'_>> {
+        self.reader.atoms.iter().enumerate().filter_map(|(place, atom)| match atom {
+            Atom::Quotient { dividend, divisor, .. } => {
+                Some(Quotient { var: Var((self.reader.first + place) as u8), dividend, divisor })
+            }
+            _ => None,
         })
     }
 }
@@ -217,34 +244,53 @@ fn occurring(polys: &[Poly], named: usize) -> Vec<Var> {
 
 impl Lowering {
     /// Whether a polynomial is known to be at least 0, or never to be.
-    fn holds(&self, poly: &Poly) -> Result<Option<bool>, TooLarge> {
-        Ok(match self.region.truth(&Literal::at_least(poly.clone())) {
-            Truth::Always => Some(true),
-            Truth::Never => Some(false),
-            Truth::Depends { .. } => None,
-        })
+    fn holds(&self, poly: &Poly) -> Option<bool> {
+        match self.reader.region.truth(&Literal::at_least(poly.clone())) {
+            region::Truth::Always => Some(true),
+            region::Truth::Never => Some(false),
+            region::Truth::Depends { .. } => None,
+        }
     }
 
     /// Goes on where a polynomial is at least 0; `false` where that is nowhere.
-    fn assume(&mut self, poly: &Poly) -> Result<bool, TooLarge> {
-        match self.region.assume(&Literal::at_least(poly.clone())) {
-            Ok(Some(smaller)) => self.region = smaller,
-            Ok(None) => return Ok(false),
+    fn assume(&mut self, poly: &Poly) -> bool {
+        match self.reader.region.assume(&Literal::at_least(poly.clone())) {
+            Ok(Some(smaller)) => self.reader.region = smaller,
+            Ok(None) => return false,
             // What is not understood need not be known.
             Err(_) => {}
         }
-        Ok(true)
+        true
     }
 
-    /// A polynomial with names replaced that are known to equal others, as far as all of its variables can be written.
-    fn reduced(&self, poly: Poly) -> Result<Poly, TooLarge> {
-        let reduced = self.region.reduce(&poly)?;
-        let writes = |var: &Var| usize::from(var.0) < self.named || self.known.contains(var);
-        Ok(if reduced.vars().iter().all(writes) { reduced } else { poly })
+    /// Adds a condition, which makes those superfluous that it implies.
+    fn also(&mut self, truth: Truth) -> Ask<()> {
+        let new = self.reader.literals(truth);
+        for place in (0..self.conditions.len()).rev() {
+            let [old] = &self.reader.literals(self.conditions[place])[..] else { continue };
+            let mut is_implied = false;
+            for literal in new.iter().filter(|_| old.relation == Relation::AtLeast) {
+                let mut sides = vec![literal.poly.clone()];
+                if literal.relation == Relation::Equal {
+                    sides.push(literal.poly.neg()?);
+                }
+                for side in sides {
+                    // Of the quotients nothing is known here.
+                    let more = old.poly.sub(&side)?;
+                    is_implied |= more.vars().iter().all(|var| usize::from(var.0) < self.always.vars())
+                        && self.always.known_ge(&self.always.reduce(&more)?) == Some(true);
+                }
+            }
+            if is_implied {
+                self.conditions.remove(place);
+            }
+        }
+        self.conditions.push(truth);
+        Ok(())
     }
 
     /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
-    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, Mistake> {
+    fn read(&mut self, view: &View, digits: &[Poly]) -> Ask<Option<Poly>> {
         let mut address = view.offset.clone();
         for (axis, (digit, stride)) in digits.iter().zip(&view.strides).enumerate() {
             address = address.add(&digit.mul(stride)?)?;
@@ -253,13 +299,13 @@ impl Lowering {
             }
             let (begin, end) = view.range(axis);
             for condition in [digit.sub(&begin)?, end.sub(digit)?.plus_number(-1)?] {
-                match self.holds(&condition)? {
-                    Some(true) => continue,
-                    Some(false) => return Ok(None),
-                    None => {}
+                let truth = self.reader.at_least(&condition)?;
+                match self.reader.of(truth) {
+                    Fact::Known(true) => continue,
+                    Fact::Known(false) => return Ok(None),
+                    _ => self.also(truth)?,
                 }
-                self.conditions.push(self.reduced(condition.clone())?);
-                if !self.assume(&condition)? {
+                if !self.assume(&condition) {
                     return Ok(None);
                 }
             }
@@ -268,85 +314,47 @@ impl Lowering {
         if view.mask.as_ref().is_some_and(Vec::is_empty) {
             return Ok(None);
         }
-        Ok(Some(self.reduced(address)?))
+        Ok(Some(self.reader.region.reduce(&address)?))
     }
 
     /// The index of a position in a shape, whose elements it is known to be one of wherever it is read; `None` where the
     /// shape has none.
-    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, Mistake> {
+    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Ask<Option<Vec<Poly>>> {
         for size in shape {
-            if !self.assume(&size.plus_number(-1)?)? {
+            if !self.assume(&size.plus_number(-1)?) {
                 return Ok(None);
             }
         }
         let numel = crate::movement::product(shape)?;
         let inside = [position.clone(), numel.sub(position)?.plus_number(-1)?];
-        for poly in &inside {
-            if !self.assume(poly)? {
-                return Ok(None);
-            }
+        if !inside.iter().all(|poly| self.assume(poly)) {
+            return Ok(None);
         }
         let mut digits = vec![Poly::zero(); shape.len()];
-        let mut rest = position.clone();
+        let mut rest = self.reader.region.reduce(position)?;
         for (axis, size) in shape.iter().enumerate().rev() {
             if axis == 0 {
                 // What is left of a position that the shape has is less than the outermost size.
                 digits[0] = rest;
                 break;
             }
-            let (quotient, remainder) = self.divided(&rest, size)?;
-            digits[axis] = remainder;
+            let quotient = self.reader.quotient_by_positive(&rest, size)?;
+            let digit = rest.sub(&quotient.mul(size)?)?;
+            self.assume(&digit);
+            self.assume(&size.sub(&digit)?.plus_number(-1)?);
+            digits[axis] = self.reader.region.reduce(&digit)?;
             rest = quotient;
             // What is left is a position in the outer axes.
             let outer = crate::movement::product(&shape[..axis])?;
-            self.assume(&rest)?;
-            self.assume(&outer.sub(&rest)?.plus_number(-1)?)?;
+            self.assume(&rest);
+            self.assume(&outer.sub(&rest)?.plus_number(-1)?);
         }
         Ok(Some(digits))
-    }
-
-    /// The quotient and the remainder: polynomials where they are known to be, and else a new variable.
-    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), Mistake> {
-        if let Some(division) = self.region.known_division(dividend, divisor)? {
-            return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
-        }
-        // floor(x / (c b)) = floor(floor(x / c) / b), and the remainder is c times that of the second division and that of
-        // the first.
-        let content = Poly::from(divisor.content());
-        let names = divisor.common_monomial().factors().map(Poly::from);
-        for factor in std::iter::once(content).filter(|content| !content.is_one()).chain(names) {
-            if factor != *divisor
-                && self.holds(&factor.plus_number(-1)?)? == Some(true)
-                && let Some(rest) = divisor.div_exact(&factor)?
-                && let Some(first) = self.region.known_division(dividend, &factor)?
-            {
-                let (quotient, remainder) = self.divided(&first.quotient, &rest)?;
-                return Ok((quotient, remainder.mul(&factor)?.add(&first.remainder)?));
-            }
-        }
-        let known = self.quotients.iter().find(|known| known.dividend == *dividend && known.divisor == *divisor);
-        let quotient = match known {
-            Some(known) => Poly::from(known.var),
-            None => {
-                if self.region.vars() >= MOST_VARIABLES {
-                    return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
-                }
-                let lo = (self.holds(dividend)? == Some(true)).then_some(0);
-                let var = self.region.fresh(lo, None);
-                self.known.push(var);
-                self.quotients.push(Quotient { var, dividend: dividend.clone(), divisor: divisor.clone() });
-                Poly::from(var)
-            }
-        };
-        let remainder = dividend.sub(&quotient.mul(divisor)?)?;
-        self.assume(&remainder)?;
-        self.assume(&divisor.sub(&remainder)?.plus_number(-1)?)?;
-        Ok((quotient, remainder))
     }
 }
 
 /// A view with neighbouring axes joined that are not masked and advance as one, so that no division tells them apart.
-fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
+fn joined(region: &Region, view: &View) -> Result<View, TooLarge> {
     let mut axes: Vec<(Poly, Poly, (Poly, Poly))> = Vec::new();
     for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
         let (begin, end) = view.range(axis);
@@ -358,7 +366,7 @@ fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
             && full
             && outer.2.0.is_zero()
             && outer.2.1 == outer.0
-            && lowering.region.truth(&Literal::equal(outer.1.sub(&size.mul(stride)?)?)) == Truth::Always
+            && region.truth(&Literal::equal(outer.1.sub(&size.mul(stride)?)?)) == region::Truth::Always
         {
             let size = outer.0.mul(size)?;
             *outer = (size.clone(), stride.clone(), (Poly::zero(), size));
@@ -378,22 +386,94 @@ fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
     })
 }
 
+/// A way in which an element is written.
+struct Written {
+    index: Expr,
+    valid: Expr,
+    /// The quotients in both: each is an atom plus a polynomial.
+    quotients: Vec<(Expr, Var, Poly)>,
+}
+
 impl Lowered {
-    /// The code where names without an end have so many bits.
-    fn code(&self, tracker: &ShapeTracker, bits: u32) -> Result<IndexExpr, indexpr::Error> {
+    /// The index and the condition as expressions, with the widest ranges for names without an end with which they fit.
+    fn code(&self, tracker: &ShapeTracker) -> Result<IndexExpr, Unwritable> {
         let names = tracker.scope().names();
-        let far = 1_i64 << bits;
-        let end = |end: Option<i128>, otherwise: i64| {
-            let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
-            end.map_or(otherwise, nearest)
+        let mut writer = self.writer(names, 0)?;
+        let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
+        let Some(element) = &self.element else {
+            let (index, valid) = (writer.graph.int(0), writer.graph.bool(false));
+            return Ok(widest(|bits| self.moved(names, bits, &writer.graph, &sizes, [index, valid], &[]))?);
         };
+        let mut ways = Vec::new();
+        let mut refused = None;
+        for style in [Style::Horner, Style::Linear, Style::Shared, Style::Digits] {
+            // The last is for numbers that are too large in the others.
+            if style == Style::Digits && !ways.is_empty() {
+                break;
+            }
+            match element.written(&mut writer, style) {
+                Ok(written) => ways.push(written),
+                Err(err) => refused = refused.or(Some(err)),
+            }
+        }
+        ways.sort_by_key(|way| in_loops(&writer.graph, &[way.index, way.valid], self.indices.len()));
+        let Some(cheapest) = ways.first() else {
+            return Err(refused.unwrap_or(Unwritable::TooLarge(TooLarge::Number)));
+        };
+        let moved = |bits: u32, graph: &Graph, way: &Written, ends: &[(Expr, Expr)]| {
+            self.moved(names, bits, graph, &sizes, [way.index, way.valid], ends)
+        };
+        let has_ends = |name: &Var| {
+            let name = &names[usize::from(name.0)];
+            name.lo.is_some() && name.hi.is_some()
+        };
+        if !self.names.iter().all(has_ends) {
+            return Ok(widest(|bits| moved(bits, &writer.graph, cheapest, &[]))?);
+        }
+        let code = moved(0, &writer.graph, cheapest, &[])?;
+        if !is_wide(&code) {
+            return Ok(code);
+        }
+        // Perhaps 32 bits suffice, which are worth more than operations: quotients have ends that their operands do not say.
+        ways.extend(element.written(&mut writer, Style::Digits).ok());
+        for way in &ways {
+            let ends = element.ends(&way.quotients, &mut writer)?;
+            if let Ok(narrow) = moved(0, &writer.graph, way, &ends)
+                && !is_wide(&narrow)
+            {
+                return Ok(narrow);
+            }
+        }
+        Ok(code)
+    }
+
+    /// What was written in another graph, where names without an end have so many bits, and where quotients are known to be at most
+    /// what their ends are.
+    fn moved(
+        &self,
+        names: &[Name],
+        bits: u32,
+        from: &Graph,
+        sizes: &[Expr],
+        roots: [Expr; 2],
+        ends: &[(Expr, Expr)],
+    ) -> Result<IndexExpr, indexpr::Error> {
+        let mut graph = self.writer(names, bits)?.graph;
+        for &(quotient, end) in ends {
+            let moved = import(&mut graph, from, &[quotient, end])?;
+            graph.narrow(moved[0], i64::MIN..graph.range(moved[1]).1.saturating_add(1));
+        }
+        let sizes = import(&mut graph, from, sizes)?;
+        let moved = import(&mut graph, from, &roots)?;
+        IndexExpr::with_sizes(graph, moved[0], moved[1], sizes)
+    }
+
+    /// A graph of the loops and the names, of which those without an end have so many bits.
+    fn writer(&self, names: &[Name], bits: u32) -> Result<Writer, indexpr::Error> {
         let range = |var: Var| {
             let name = &names[usize::from(var.0)];
-            // Where the one end lies beyond what is chosen for the other, that is counted from there.
-            let lowest = if end(name.hi, 0) > -far { -far } else { end(name.hi, 0).saturating_sub(far) };
-            let highest = if end(name.lo, 0) < far { far - 1 } else { end(name.lo, 0).saturating_add(far - 1) };
-            let (lo, hi) = (end(name.lo, lowest), end(name.hi, highest));
-            lo..hi.saturating_add(1).max(lo.saturating_add(1))
+            let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
+            with_ends(name.lo.map(nearest), name.hi.map(nearest), bits)
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.
         let mut trial = Writer { graph: Graph::new(), loops: 0, leading: Vec::new(), known: Vec::new() };
@@ -415,195 +495,63 @@ impl Lowered {
         for &var in &self.names {
             writer.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
-        for quotient in &self.quotients {
-            let (dividend, divisor) = (writer.poly(&quotient.dividend)?, writer.poly(&quotient.divisor)?);
-            // A size of 0 has no elements: then this is never computed, and need not be anything.
-            let one = writer.graph.int(1);
-            let positive = writer.graph.range(divisor).0 > 0;
-            let divisor = if positive { divisor } else { writer.graph.binary(Binary::Max, divisor, one)? };
-            let value = writer.graph.binary(Binary::Div, dividend, divisor)?;
-            writer.known.push((quotient.var, value));
-        }
-        let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
-        let (index, valid) = match &self.conditions {
-            None => (writer.graph.int(0), writer.graph.bool(false)),
-            Some(conditions) => {
-                let index = writer.poly(&self.address)?;
-                let mut valid = writer.graph.bool(true);
-                for (place, condition) in conditions.iter().enumerate() {
-                    let condition = writer.at_least(condition)?;
-                    valid = if place == 0 { condition } else { writer.graph.binary(Binary::And, valid, condition)? };
-                }
-                (index, valid)
-            }
-        };
-        IndexExpr::with_sizes(writer.graph, index, valid, sizes)
+        Ok(writer)
     }
 }
 
-/// What terms have in common.
-enum Factor {
-    Name(Var),
-    Number(i128),
+impl Element {
+    /// The address and the condition in a style.
+    fn written(&self, writer: &mut Writer, style: Style) -> Result<Written, Unwritable> {
+        let mut pen = Pen::new(&self.reader, writer.clone(), &writer.solved(self.always.solved()), style)?;
+        let (index, valid) = (pen.number(&self.address)?, pen.condition(self.valid)?);
+        let quotients = pen.quotients();
+        writer.graph = pen.writer.graph;
+        Ok(Written { index, valid, quotients })
+    }
+
+    /// The quotients that were written, each with an end that it has whether there is an address or not.
+    fn ends(&self, written: &[(Expr, Var, Poly)], writer: &mut Writer) -> Result<Vec<(Expr, Expr)>, Unwritable> {
+        let mut region = self.always.clone();
+        let mut ends: Vec<(Var, Poly)> = Vec::new();
+        for Quotient { var, dividend, divisor } in self.all_quotients() {
+            let is_positive = region.known_ge(&region.reduce(&divisor.plus_number(-1)?)?) == Some(true);
+            let (dividend, divisor) = (region.reduce(dividend)?, region.reduce(divisor)?);
+            ends.extend(region.quotient_end(&dividend, &divisor)?.filter(|_| is_positive).map(|end| (var, end)));
+            if !is_positive || region.fresh_quotient(&dividend, &divisor).is_err() {
+                region.fresh(None, None);
+            }
+        }
+        let mut found = Vec::new();
+        for (quotient, atom, shift) in written {
+            let Some((_, end)) = ends.iter().find(|end| end.0 == *atom) else { continue };
+            let end = end.add(shift)?;
+            if end.vars().iter().all(|var| writer.known.iter().any(|known| known.0 == *var)) {
+                found.push((*quotient, writer.poly(&end)?));
+            }
+        }
+        Ok(found)
+    }
 }
 
-/// Writes polynomials as expressions.
-pub(crate) struct Writer {
-    pub(crate) graph: Graph,
-    /// So many of the first variables are loops.
-    pub(crate) loops: usize,
-    /// What else comes first in products.
-    pub(crate) leading: Vec<Expr>,
-    /// What variables are in the graph.
-    pub(crate) known: Vec<(Var, Expr)>,
+/// Whether code needs 64 bits.
+fn is_wide(code: &IndexExpr) -> bool {
+    bits(code.graph().value_range(&[code.index(), code.valid()])) > 32
 }
 
-impl Writer {
-    fn variable(&mut self, var: Var, name: &str, range: std::ops::Range<i64>) -> Result<(), indexpr::Error> {
-        let expr = self.graph.variable(name, range)?;
-        self.known.push((var, expr));
-        Ok(())
+/// What expressions cost in the loops, which are so many of the first variables: in quarters of the weight, where what is the same
+/// for all elements counts a quarter, as it is computed once before loops, and once for each thread of a GPU; and a division half an
+/// operation more than it weighs, so that of equal ways that with fewer is taken. Then the operations.
+fn in_loops(graph: &Graph, roots: &[Expr], loops: usize) -> (usize, usize) {
+    let (mut inside, mut before) = (HashSet::new(), Vec::new());
+    for part in graph.parts(roots) {
+        let node = graph.node(part);
+        let is_loop = matches!(node, Node::Variable(place) if place < loops);
+        if is_loop || node.operands().any(|operand| inside.contains(&operand)) {
+            inside.insert(part);
+        } else {
+            before.push(part);
+        }
     }
-
-    /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
-    pub(crate) fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
-        self.check(poly)?;
-        self.sum(poly.terms())
-    }
-
-    /// Refuses factors past 64 bits, as an expression that has them is.
-    fn check(&mut self, poly: &Poly) -> Result<(), indexpr::Error> {
-        if poly.terms().iter().any(|term| i64::try_from(term.1.unsigned_abs()).is_err()) {
-            let most = self.graph.int(i64::MAX);
-            self.graph.binary(Binary::Mul, most, most)?;
-        }
-        Ok(())
-    }
-
-    /// A sum of terms, of which negative ones are subtracted.
-    fn sum(&mut self, terms: &[(Monomial, i128)]) -> Result<Expr, indexpr::Error> {
-        let Some(first) = terms.first() else { return Ok(self.graph.int(0)) };
-        // What all terms have in common first.
-        let common = terms.iter().skip(1).fold(first.0, |common, term| common.common(term.0));
-        let content = terms.iter().fold(0, |content, term| shapetracker_base::int::gcd(content, term.1));
-        if common != Monomial::ONE || content > 1 {
-            let inner: Vec<_> = terms.iter().filter_map(|&(m, c)| Some((m.over(common)?, c / content))).collect();
-            let mut value = if inner == [(Monomial::ONE, 1)] { None } else { Some(self.sum(&inner)?) };
-            // Indices first, then numbers and sizes: what is multiplied last is what most loops share.
-            let mut factors: Vec<Expr> = Vec::new();
-            for var in common.factors() {
-                factors.push(
-                    self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
-                );
-            }
-            sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.leads(*factor)));
-            // It fits: every factor does.
-            let number = (content > 1).then(|| self.graph.int(i64::try_from(content).unwrap_or(i64::MAX)));
-            let place = factors.iter().take_while(|factor| self.leads(**factor)).count();
-            factors.splice(place..place, number);
-            for factor in factors {
-                value = Some(match value {
-                    None => factor,
-                    Some(value) => self.graph.binary(Binary::Mul, value, factor)?,
-                });
-            }
-            return Ok(value.unwrap_or_else(|| self.graph.int(1)));
-        }
-        if let [(_, sign)] = terms {
-            // It is 1 or -1: there is nothing in common.
-            return Ok(self.graph.int(sign.signum() as i64));
-        }
-        let mut sum: Option<Expr> = None;
-        let mut subtracted: Vec<Vec<(Monomial, i128)>> = Vec::new();
-        let mut rest = terms.to_vec();
-        while !rest.is_empty() {
-            let (with, without): (Vec<_>, Vec<_>) = match self.factor(&rest) {
-                Some(Factor::Name(name)) => rest.into_iter().partition(|term| term.0.exponent(name) > 0),
-                Some(Factor::Number(number)) => rest.into_iter().partition(|term| term.1 % number == 0),
-                // A number is added last.
-                None => {
-                    let first = rest.iter().position(|term| term.0 != Monomial::ONE).unwrap_or(0);
-                    let first = rest.remove(first);
-                    (vec![first], rest)
-                }
-            };
-            if with.iter().all(|term| term.1 < 0) {
-                subtracted.push(with.into_iter().map(|(monomial, factor)| (monomial, -factor)).collect());
-            } else {
-                let term = self.sum(&with)?;
-                sum = Some(match sum {
-                    None => term,
-                    Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
-                });
-            }
-            rest = without;
-        }
-        let mut sum = sum.unwrap_or_else(|| self.graph.int(0));
-        for terms in subtracted {
-            let term = self.sum(&terms)?;
-            sum = self.graph.binary(Binary::Sub, sum, term)?;
-        }
-        Ok(sum)
-    }
-
-    /// What is taken out of the terms that have it: what most of them have, and at least two; a name before a number.
-    fn factor(&self, terms: &[(Monomial, i128)]) -> Option<Factor> {
-        let is_index = |var: Var| self.known.iter().any(|known| known.0 == var && self.is_index(known.1));
-        let mut best: Option<(usize, Factor)> = None;
-        let mut offer = |count: usize, factor: Factor| {
-            if count > 1 && best.as_ref().is_none_or(|(most, _)| count > *most) {
-                best = Some((count, factor));
-            }
-        };
-        let mut names: Vec<Var> =
-            terms.iter().flat_map(|term| term.0.factors()).filter(|var| !is_index(*var)).collect();
-        names.sort_unstable();
-        names.dedup();
-        // Of several the last one: sizes further in are parts of more strides.
-        for &name in names.iter().rev() {
-            offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
-        }
-        // Each number once, with how many terms have it: a power of a sum has few numbers and very many terms.
-        let mut numbers: Vec<i128> = terms.iter().map(|term| term.1.saturating_abs()).collect();
-        numbers.sort_unstable();
-        let counts: Vec<(i128, usize)> = numbers.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len())).collect();
-        let multiples = |number: i128| counts.iter().filter(|known| known.0 % number == 0).map(|known| known.1).sum();
-        let mut offered = HashSet::new();
-        for number in terms.iter().map(|term| term.1.saturating_abs()).filter(|number| *number > 1) {
-            if offered.insert(number) {
-                offer(multiples(number), Factor::Number(number));
-            }
-        }
-        best.map(|(_, factor)| factor)
-    }
-
-    /// Whether an expression comes first in products.
-    fn leads(&self, expr: Expr) -> bool {
-        self.is_index(expr) || self.leading.contains(&expr)
-    }
-
-    /// Whether an expression is a loop.
-    fn is_index(&self, expr: Expr) -> bool {
-        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if place < self.loops)
-    }
-
-    /// The condition that a polynomial is at least 0, with positive terms on both sides.
-    fn at_least(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
-        self.check(poly)?;
-        let (mut high, mut low): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
-        for &(monomial, factor) in poly.terms() {
-            if factor > 0 { high.push((monomial, factor)) } else { low.push((monomial, factor.saturating_neg())) }
-        }
-        // a - b - 1 >= 0 is b < a.
-        let strict = low.last() == Some(&(Monomial::ONE, 1)) && low.len() > 1;
-        if strict {
-            low.pop();
-        }
-        let side = |writer: &mut Writer, terms: &[_]| match terms {
-            [] => Ok(writer.graph.int(0)),
-            terms => writer.sum(terms),
-        };
-        let (high, low) = (side(self, &high)?, side(self, &low)?);
-        if strict { self.graph.binary(Binary::Lt, low, high) } else { self.graph.binary(Binary::Ge, high, low) }
-    }
+    let (all, before) = (graph.cost(roots), graph.cost(&before));
+    (4 * all.weight - 3 * before.weight + 2 * (all.divmods - before.divmods), all.ops - before.ops)
 }

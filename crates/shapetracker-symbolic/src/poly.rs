@@ -109,6 +109,9 @@ fn count(steps: usize) -> Result<(), TooLarge> {
     rest.map(|_| ()).ok_or(TooLarge::Work(limit))
 }
 
+/// Monomials with their coefficients.
+pub(crate) type Terms = SmallVec<[(Monomial, i128); 2]>;
+
 /// Variables multiplied, with repetition: bytes in descending order, a variable `v` being the byte `255 - v`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Monomial(u128);
@@ -230,7 +233,7 @@ impl fmt::Debug for Monomial {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Poly {
     /// Terms, the greatest monomial first.
-    terms: SmallVec<[(Monomial, i128); 2]>,
+    terms: Terms,
 }
 
 impl From<i128> for Poly {
@@ -278,9 +281,9 @@ impl Poly {
     }
 
     /// A polynomial of terms in any order, of which several may have one monomial.
-    pub(crate) fn from_terms(mut terms: SmallVec<[(Monomial, i128); 2]>) -> Result<Poly, TooLarge> {
+    pub(crate) fn from_terms(mut terms: Terms) -> Result<Poly, TooLarge> {
         terms.sort_unstable_by_key(|term| std::cmp::Reverse(term.0));
-        let mut kept: SmallVec<[(Monomial, i128); 2]> = SmallVec::new();
+        let mut kept: Terms = SmallVec::new();
         for (monomial, coefficient) in terms {
             match kept.last_mut() {
                 Some(last) if last.0 == monomial => {
@@ -311,7 +314,7 @@ impl Poly {
     }
 
     /// A polynomial of sorted terms, unless they are too many.
-    fn of_terms(terms: SmallVec<[(Monomial, i128); 2]>) -> Result<Poly, TooLarge> {
+    fn of_terms(terms: Terms) -> Result<Poly, TooLarge> {
         if terms.len() > MOST_TERMS { Err(TooLarge::Terms(terms.len())) } else { Ok(Poly { terms }) }
     }
 

@@ -5,9 +5,10 @@
 //! the ends of ranges may be names or missing; so each candidate is read again, and kept only if it is read as the same as
 //! what was given, which is a proof for all values, and if no figure of its cost is larger.
 
-mod names;
-mod read;
-mod write;
+pub(crate) mod horner;
+pub(crate) mod names;
+pub(crate) mod read;
+pub(crate) mod write;
 
 use std::sync::Arc;
 
@@ -16,10 +17,10 @@ use shapetracker_base::int::bits;
 use shapetracker_base::text::{ParseError, check_length};
 
 use crate::answer::Reason;
+use crate::expression::horner::Writer;
 use crate::expression::names::{Names, fitted, import, parsed};
 use crate::expression::read::{Meaning, Reader};
-use crate::expression::write::Pen;
-use crate::index::Writer;
+use crate::expression::write::{Pen, Style};
 use crate::literal::Literal;
 use crate::poly::{MOST_STEPS, Poly, Var, within};
 use crate::region::{Ask, Region, Stop, Truth};
@@ -458,8 +459,9 @@ impl Read {
                     false => defined.push((expr, carrier.value.clone())),
                 }
             }
+            defined.extend(writer.solved(reader.region.solved()));
             let mut backup = writer.graph.clone();
-            let written = Pen::new(reader, writer, &defined).and_then(|mut pen| {
+            let written = Pen::new(reader, writer, &defined, Style::Horner).and_then(|mut pen| {
                 let written = match meaning {
                     Meaning::Number(poly) => pen.number(poly),
                     Meaning::Truth(truth) => pen.condition(*truth),

@@ -13,6 +13,9 @@ use crate::poly::{Poly, Var, floor, within};
 use crate::region::Region;
 use crate::scope::Scope;
 
+/// The work of a question about layouts that reading one expression may not do.
+const WORK_OF_OTHERS: usize = 200_000;
+
 /// The names of an expression.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -43,14 +46,19 @@ pub(super) struct Carrier {
 impl Carrier {
     /// The range where names without an end have so many bits.
     fn range(&self, bits: u32) -> Range<i64> {
-        let far = 1_i64 << bits;
-        // Where the one end lies beyond what is chosen for the other, that is counted from there.
-        let lowest = if self.hi.unwrap_or(0) > -far { -far } else { self.hi.unwrap_or(0).saturating_sub(far) };
-        let lo = self.lo.unwrap_or(lowest);
-        let highest = if lo < far { far - 1 } else { lo.saturating_add(far - 1) };
-        let hi = self.hi.unwrap_or(highest);
-        lo..hi.saturating_add(1).max(lo.saturating_add(1))
+        with_ends(self.lo, self.hi, bits)
     }
+}
+
+/// The range between two ends, where those that are missing have so many bits.
+pub(crate) fn with_ends(lo: Option<i64>, hi: Option<i64>, bits: u32) -> Range<i64> {
+    let far = 1_i64 << bits;
+    // Where the one end lies beyond what is chosen for the other, that is counted from there.
+    let lowest = if hi.unwrap_or(0) > -far { -far } else { hi.unwrap_or(0).saturating_sub(far) };
+    let lo = lo.unwrap_or(lowest);
+    let highest = if lo < far { far - 1 } else { lo.saturating_add(far - 1) };
+    let hi = hi.unwrap_or(highest);
+    lo..hi.saturating_add(1).max(lo.saturating_add(1))
 }
 
 impl Names {
@@ -116,7 +124,10 @@ impl Names {
 
     /// What is read on all values of the names.
     pub(super) fn reader(&self) -> Option<Reader> {
-        Region::of(&self.scope, &[]).map(Reader::new)
+        let region = Region::of(&self.scope, &[])?;
+        // Most lines take a hundredth of what a question about layouts may.
+        region.shared.spend(WORK_OF_OTHERS);
+        Some(Reader::new(region))
     }
 }
 
@@ -233,7 +244,7 @@ pub(super) fn fitted(names: &Names, from: &Graph, roots: &[Expr]) -> Result<(Gra
 }
 
 /// Expressions of a graph in another one, whose variables of the same names they have.
-pub(super) fn import(graph: &mut Graph, from: &Graph, roots: &[Expr]) -> Result<Vec<Expr>, indexpr::Error> {
+pub(crate) fn import(graph: &mut Graph, from: &Graph, roots: &[Expr]) -> Result<Vec<Expr>, indexpr::Error> {
     graph.import(from, roots, |graph, place| {
         let name = &from.variables()[place].name;
         let here = graph.variables().iter().find(|variable| variable.name == *name);
@@ -243,8 +254,8 @@ pub(super) fn import(graph: &mut Graph, from: &Graph, roots: &[Expr]) -> Result<
 }
 
 /// What is made where names without an end have as many bits as possible.
-fn widest<T, E>(mut made: impl FnMut(u32) -> Result<T, E>) -> Result<T, E> {
-    let (mut least, mut most) = (1, 31);
+pub(crate) fn widest<T, E>(mut made: impl FnMut(u32) -> Result<T, E>) -> Result<T, E> {
+    let (mut least, mut most) = (0, 31);
     let mut found = made(most);
     if found.is_ok() {
         return found;

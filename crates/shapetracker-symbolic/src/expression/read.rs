@@ -18,19 +18,17 @@ use crate::region::divide::long_division;
 use crate::region::{Ask, Region, Stop, negative, positive_lead};
 
 /// A variable is a byte, and writing takes some more.
-const MOST_VARIABLES: usize = 190;
+pub(crate) const MOST_VARIABLES: usize = 190;
 /// Polynomials of so many terms are not looked into.
 const MOST_TERMS: usize = 64;
 /// So many operands of `min`, `max`, `and` or `or` are judged by each other.
 const MOST_JUDGED: usize = 6;
-/// The work of a question about layouts that reading one expression may not do.
-const WORK_OF_OTHERS: usize = 200_000;
 /// So many ways to write quotients are kept.
 const MOST_SPELLINGS: usize = 96;
 
 /// What no polynomial says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Atom {
+pub(crate) enum Atom {
     /// The quotient by a polynomial that is positive, rounded down; or by one that is not 0, of which nothing is known.
     Quotient { dividend: Poly, divisor: Poly, is_positive: bool },
     /// The least of some polynomials.
@@ -45,11 +43,11 @@ pub(super) enum Atom {
 
 /// A condition, by its place among those that a reader knows. Equal ones have equal places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Truth(u32);
+pub(crate) struct Truth(u32);
 
 /// What a condition is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Fact {
+pub(crate) enum Fact {
     Known(bool),
     /// A polynomial compared with 0: at least, or equal.
     Literal(Relation, Poly),
@@ -59,17 +57,17 @@ pub(super) enum Fact {
 
 /// A way to write a quotient: `dividend // divisor` is `sign * atom + shift`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Spelling {
-    pub(super) dividend: Poly,
-    pub(super) divisor: Poly,
-    pub(super) atom: Var,
-    pub(super) sign: i128,
-    pub(super) shift: Poly,
+pub(crate) struct Spelling {
+    pub(crate) dividend: Poly,
+    pub(crate) divisor: Poly,
+    pub(crate) atom: Var,
+    pub(crate) sign: i128,
+    pub(crate) shift: Poly,
 }
 
 /// What an expression is read as.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Number(Poly),
     Truth(Truth),
 }
@@ -79,26 +77,24 @@ type Floored = (Poly, Option<(Var, i128)>);
 
 /// Reads expressions on a region.
 #[derive(Clone)]
-pub(super) struct Reader {
-    pub(super) region: Region,
+pub(crate) struct Reader {
+    pub(crate) region: Region,
     /// The first variable that is an atom.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// The atoms, in the order of their variables.
-    pub(super) atoms: Vec<Atom>,
-    pub(super) facts: Vec<Fact>,
-    pub(super) spellings: Vec<Spelling>,
+    pub(crate) atoms: Vec<Atom>,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) spellings: Vec<Spelling>,
 }
 
 impl Reader {
-    pub(super) fn new(region: Region) -> Reader {
-        // Most lines take a hundredth of what a question about layouts may.
-        region.shared.spend(WORK_OF_OTHERS);
+    pub(crate) fn new(region: Region) -> Reader {
         // Quotients that conditions have given names come after those of the scope, and have places of their own.
         Reader { first: region.vars(), region, atoms: Vec::new(), facts: Vec::new(), spellings: Vec::new() }
     }
 
     /// What an expression is, given what the variables of its graph are.
-    pub(super) fn read(&mut self, graph: &Graph, root: Expr, variables: &[Poly]) -> Ask<Meaning> {
+    pub(crate) fn read(&mut self, graph: &Graph, root: Expr, variables: &[Poly]) -> Ask<Meaning> {
         let mut known: HashMap<Expr, Meaning> = HashMap::new();
         for part in graph.parts(&[root]) {
             let meaning = self.meaning(graph.node(part), variables, |operand| known.get(&operand).cloned())?;
@@ -190,7 +186,7 @@ impl Reader {
     // ---- atoms
 
     /// What an atom is.
-    pub(super) fn atom_of(&self, var: Var) -> Option<&Atom> {
+    pub(crate) fn atom_of(&self, var: Var) -> Option<&Atom> {
         self.atoms.get(usize::from(var.0).checked_sub(self.first)?)
     }
 
@@ -200,7 +196,7 @@ impl Reader {
             return Ok(Poly::from(Var((self.first + place) as u8)));
         }
         if self.first + self.atoms.len() >= MOST_VARIABLES {
-            return Err(UNREAD);
+            return Err(Stop::Undecided(Reason::TooManyCases));
         }
         let not_negative = |region: &Region, all: &[&Poly]| all.iter().all(|poly| known_ge(region, poly) == Some(true));
         let var = match &atom {
@@ -273,7 +269,7 @@ impl Reader {
     // ---- quotients
 
     /// Whether a number is known not to be 0.
-    pub(super) fn is_nonzero(&self, poly: &Poly) -> bool {
+    pub(crate) fn is_nonzero(&self, poly: &Poly) -> bool {
         self.region.reduce(poly).is_ok_and(|poly| self.region.known_eq(&poly) == Some(false))
     }
 
@@ -285,9 +281,10 @@ impl Reader {
         if let Some(quotient) = a.div_exact(b)? {
             return Ok(self.region.reduce(&quotient)?);
         }
-        let (value, atom) = if known_ge(&self.region, &b.plus_number(-1)?) == Some(true) {
-            self.floored(a, b, true)?
-        } else if known_ge(&self.region, &negative(b)?) == Some(true) {
+        if known_ge(&self.region, &b.plus_number(-1)?) == Some(true) {
+            return self.quotient_by_positive(a, b);
+        }
+        let (value, atom) = if known_ge(&self.region, &negative(b)?) == Some(true) {
             self.floored(&a.neg()?, &b.neg()?, true)?
         } else {
             // Multiples of the divisor may be taken out whatever its sign is.
@@ -299,7 +296,17 @@ impl Reader {
             let quotient = self.atom(Atom::Quotient { dividend: rest, divisor: b.clone(), is_positive: false })?;
             (multiples.add(&quotient)?, quotient.as_var().map(|var| (var, 1)))
         };
-        // As it is written, it may be shorter than as it is known.
+        self.spelled(a, b, value, atom)
+    }
+
+    /// The quotient of two numbers, rounded down, of which the second is positive wherever this matters.
+    pub(crate) fn quotient_by_positive(&mut self, a: &Poly, b: &Poly) -> Ask<Poly> {
+        let (value, atom) = self.floored(a, b, true)?;
+        self.spelled(a, b, value, atom)
+    }
+
+    /// Keeps how a quotient was written: that may be shorter than as it is known.
+    fn spelled(&mut self, a: &Poly, b: &Poly, value: Poly, atom: Option<(Var, i128)>) -> Ask<Poly> {
         if let Some((atom, sign)) = atom
             && self.rank(a).max(self.rank(b)) < usize::from(atom.0)
             && self.spellings.len() < MOST_SPELLINGS
@@ -575,11 +582,11 @@ impl Reader {
     // ---- conditions
 
     /// What a condition is.
-    pub(super) fn of(&self, truth: Truth) -> &Fact {
+    pub(crate) fn of(&self, truth: Truth) -> &Fact {
         &self.facts[truth.0 as usize]
     }
 
-    fn fact(&mut self, fact: Fact) -> Truth {
+    pub(crate) fn fact(&mut self, fact: Fact) -> Truth {
         let place = self.facts.iter().position(|known| *known == fact).unwrap_or_else(|| {
             self.facts.push(fact);
             self.facts.len() - 1
@@ -588,7 +595,7 @@ impl Reader {
     }
 
     /// Whether a polynomial is at least 0.
-    fn at_least(&mut self, poly: &Poly) -> Ask<Truth> {
+    pub(crate) fn at_least(&mut self, poly: &Poly) -> Ask<Truth> {
         self.at_least_without(poly, 0)
     }
 
@@ -665,7 +672,7 @@ impl Reader {
         Ok(self.fact(Fact::Literal(Relation::Equal, poly)))
     }
 
-    pub(super) fn negation(&mut self, truth: Truth) -> Ask<Truth> {
+    pub(crate) fn negation(&mut self, truth: Truth) -> Ask<Truth> {
         let fact = match self.of(truth).clone() {
             Fact::Known(known) => Fact::Known(!known),
             Fact::Literal(Relation::AtLeast, poly) => Fact::Literal(Relation::AtLeast, negative(&poly)?),
@@ -744,7 +751,7 @@ impl Reader {
     }
 
     /// The comparisons that hold where a condition does.
-    fn literals(&self, truth: Truth) -> Vec<Literal> {
+    pub(crate) fn literals(&self, truth: Truth) -> Vec<Literal> {
         match self.of(truth) {
             Fact::All(list) => list.iter().filter_map(|part| self.literal(*part)).collect(),
             _ => self.literal(truth).into_iter().collect(),
@@ -752,7 +759,7 @@ impl Reader {
     }
 
     /// The reader where a condition holds, as far as it is understood; `None` where that is nowhere.
-    pub(super) fn assuming(&self, truth: Truth) -> Ask<Option<Reader>> {
+    pub(crate) fn assuming(&self, truth: Truth) -> Ask<Option<Reader>> {
         let mut with = self.clone();
         if *self.of(truth) == Fact::Known(false) {
             return Ok(None);

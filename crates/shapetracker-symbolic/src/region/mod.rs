@@ -254,14 +254,53 @@ impl Region {
         });
         let remainder = dividend.sub(&divisor.mul(&Poly::from(var))?)?;
         let below = divisor.sub(&remainder)?.plus_number(-1)?;
+        let end = self.quotient_end(dividend, divisor)?;
         if self.prove_ge(dividend) {
             self.set_bounds(var, Some(0), None);
             self.at_least.push(dividend.sub(&Poly::from(var))?);
         }
         self.at_least.extend([remainder, below]);
+        match end.as_ref().map(|end| (end, end.number())) {
+            Some((_, Some(end))) => self.set_bounds(var, self.bounds(var).0, Some(end)),
+            Some((end, None)) => self.at_least.push(end.sub(&Poly::from(var))?),
+            None => {}
+        }
         self.frame = OnceCell::new();
         self.keep_samples();
         Ok(var)
+    }
+
+    /// The greatest value of a quotient by a positive polynomial, if that is known: from `64 q <= 767` follows `q <= 11`, and
+    /// from `D q <= H D - 1` that `q <= H - 1`.
+    ///
+    /// One variable after the other, the last one first, is at the end at which the dividend is greatest, until its quotient is
+    /// known.
+    pub(crate) fn quotient_end(&self, dividend: &Poly, divisor: &Poly) -> Result<Option<Poly>, TooLarge> {
+        let mut most = dividend.clone();
+        for var in dividend.vars().into_iter().rev() {
+            let Some((by, rest)) = most.linear_in(var) else { break };
+            let (lo, hi) = self.bounds(var);
+            let end = match self.prove_ge(&by) {
+                true => hi.map(Poly::from).or_else(|| self.upper_end(var)),
+                false if self.prove_ge(&by.neg()?) => lo.map(Poly::from),
+                false => None,
+            };
+            let Some(end) = end else { continue };
+            most = by.mul(&end)?.add(&rest)?;
+            if let Some(division) = self.known_division(&most, divisor)? {
+                return Ok(Some(division.quotient));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An upper end of a variable that is made of variables before it.
+    fn upper_end(&self, var: Var) -> Option<Poly> {
+        self.at_least.iter().find_map(|condition| {
+            let (by, rest) = condition.linear_in(var)?;
+            let is_before = rest.vars().last().is_none_or(|last| *last < var);
+            (by.number() == Some(-1) && is_before).then_some(rest)
+        })
     }
 
     /// Adds what a new variable is known to satisfy: that polynomials are at least 0.

@@ -3,6 +3,7 @@
 //! There are 20,000 random chains in `chains`, and 2,000 in `index` and `questions`.
 
 mod chains;
+mod cheap;
 mod index;
 mod questions;
 mod random;
