@@ -50,6 +50,7 @@ mod import;
 mod index;
 mod lattice;
 mod lines;
+mod nest;
 mod order;
 mod parse;
 mod places;
@@ -74,8 +75,9 @@ pub use form::Form;
 pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
+pub use nest::{Access, Clip, Definition, Header, Level, Levels, Loop, Nest, Reference, Signedness, Size, Width};
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
-pub use render::{Language, UnknownLanguage, Unsupported};
+pub use render::{Body, Language, UnknownLanguage, Unsupported};
 pub use shapetracker_base::text::ParseError;
 pub use syntax::{Syntax, why_no_name};
 

@@ -215,7 +215,7 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     }
     // Other parts of a sum may have more bits.
     let is_as_narrow = |(graph, roots): &(Graph, Vec<Expr>)| code.is_wide() || !graph.is_wide(roots);
-    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index], code.extents.len())
+    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index], &each_inside(code.extents.len()))
         .filter(is_as_narrow)
         .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
     let valid = Valid::of(&graph, roots[0]);
@@ -282,13 +282,18 @@ pub(super) fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> St
     }
 }
 
+/// The levels of loops of which each stands in the one before it.
+pub(super) fn each_inside(loops: usize) -> Vec<usize> {
+    (1..=loops).collect()
+}
+
 /// The same expressions with sums and conjunctions reassociated for loop-invariant code motion: their operands in the
 /// order of the loops that they depend on, outermost first. `None` if an intermediate value could leave `i64`.
 ///
 /// In `(i + k) + j` with loops `i`, `j`, `k` no sum can leave the innermost loop; in `(i + j) + k` the first one can.
-/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case. Variables from `loops` on
-/// are no loops, and count as constants.
-pub(super) fn grouped(graph: &Graph, roots: &[Expr], loops: usize) -> Option<(Graph, Vec<Expr>)> {
+/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case. For each variable there is
+/// the level of its loop, counted from 1; those of level 0, or none, are no loops, and count as constants.
+pub(super) fn grouped(graph: &Graph, roots: &[Expr], depths: &[usize]) -> Option<(Graph, Vec<Expr>)> {
     let parts = parts(graph, roots);
     let family = |expr: Expr| match graph.node(expr) {
         _ if constant(graph, expr).is_some() => None,
@@ -303,10 +308,8 @@ pub(super) fn grouped(graph: &Graph, roots: &[Expr], loops: usize) -> Option<(Gr
     for &part in &parts {
         let mut level = 0;
         if constant(graph, part).is_none() {
-            if let Node::Variable(variable) = graph.node(part)
-                && variable < loops
-            {
-                level = variable + 1;
+            if let Node::Variable(variable) = graph.node(part) {
+                level = depths.get(variable).copied().unwrap_or(0);
             }
             for operand in graph.node(part).operands() {
                 let (count, needs_value) = uses.entry(operand).or_default();

@@ -12,6 +12,7 @@ pub(crate) mod language;
 mod latex;
 mod lower;
 mod mlir;
+mod nest;
 mod order;
 mod parts;
 mod sized;
@@ -23,6 +24,7 @@ use clike::{Root, Writer};
 use language::Reason;
 pub use language::{Language, UnknownLanguage, Unsupported};
 use lower::{Dialect, Program};
+pub use nest::Body;
 
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.

@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::clike::{Root, Text, Writer};
-use super::kernel::{elements, grouped, store, stores};
+use super::kernel::{each_inside, elements, grouped, store, stores};
 use super::language::{Language, Reason, Unsupported};
 use super::lower::{Dialect, Op, Program};
 use super::parts::{Valid, used_loops};
@@ -107,15 +107,19 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     }
 }
 
-/// The names of the variables, with an underscore behind those that mean something else in a kernel.
+/// The names of the variables.
 fn names(code: &IndexExpr) -> Vec<String> {
-    let variables = code.graph.variables();
-    let mut names: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
+    unreserved(code.graph.variables().iter().map(|variable| variable.name.clone()).collect())
+}
+
+/// Names with an underscore behind those that mean something else in a kernel.
+pub(super) fn unreserved(mut names: Vec<String>) -> Vec<String> {
+    let is_reserved = |name: &String| RESERVED.contains(&format!(" {name} "));
     for place in 0..names.len() {
-        while RESERVED.contains(&format!(" {} ", names[place]))
-            || names.iter().enumerate().any(|(other, name)| other != place && *name == names[place])
-        {
-            names[place].push('_');
+        if is_reserved(&names[place]) {
+            while is_reserved(&names[place]) || (0..names.len()).any(|at| at != place && names[at] == names[place]) {
+                names[place].push('_');
+            }
         }
     }
     names
@@ -360,7 +364,7 @@ fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     roots.extend(&code.sizes);
     // Other parts of a sum may have more bits.
     let is_as_narrow = |(other, others): &(Graph, Vec<Expr>)| graph.is_wide(&roots) || !other.is_wide(others);
-    let (graph, roots) = grouped(&graph, &roots, axes).filter(is_as_narrow).unwrap_or((graph, roots));
+    let (graph, roots) = grouped(&graph, &roots, &each_inside(axes)).filter(is_as_narrow).unwrap_or((graph, roots));
     let valid = Valid::of(&graph, roots[0]);
     let named = valid.named(roots[0], roots[1]);
     let once = |axis: usize| constant(&graph, roots[3 + axis]) == Some(1);

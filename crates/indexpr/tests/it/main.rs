@@ -1,0 +1,5 @@
+//! Nests beside loops that are walked by themselves.
+
+mod emitted;
+mod random;
+mod walked;
