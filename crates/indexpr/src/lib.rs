@@ -75,7 +75,10 @@ pub use form::Form;
 pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
-pub use nest::{Access, Clip, Definition, Header, Level, Levels, Loop, Nest, Reference, Signedness, Size, Width};
+pub use nest::{
+    Access, Clip, Definition, Function, Header, Level, Levels, Loop, Nest, Reference, Signedness, Size, Splits,
+    Unserved, WhyUnserved, Width,
+};
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Body, Language, UnknownLanguage, Unsupported};
 pub use shapetracker_base::text::ParseError;

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::emit::sum;
 use crate::error::Error;
 use crate::graph::{Binary, Expr, Graph};
-use crate::quasi::{Condition, Linear, Term};
+use crate::quasi::{Condition, Linear, QuasiAffine, Term};
 
 /// The demand that an affine form lie between bounds.
 pub(super) type Bound = Condition;
@@ -61,16 +61,34 @@ pub(super) fn ends(
     Ok((from(first.0, first.1, step - 1)?, from(last.0, last.1, step)?))
 }
 
-/// A form without floors as an expression, over the variables that `variable` gives for their places.
+/// A form as an expression, over the variables that `variable` gives for their places, and over floors if it has some.
+// No rule: it writes the floors that there are.
 pub(super) fn written(
     graph: &mut Graph,
+    floors: Option<&QuasiAffine>,
     form: &Linear,
     mut variable: impl FnMut(&mut Graph, usize) -> Result<Expr, Error>,
 ) -> Result<Expr, Error> {
+    let mut divided: Vec<Expr> = Vec::new();
+    for floor in floors.map_or(&[][..], QuasiAffine::floors) {
+        let numerator = linear(graph, &floor.numerator, &divided, &mut variable)?;
+        let divisor = graph.int(floor.divisor);
+        divided.push(graph.binary(Binary::Div, numerator, divisor)?);
+    }
+    linear(graph, form, &divided, &mut variable)
+}
+
+fn linear(
+    graph: &mut Graph,
+    form: &Linear,
+    floors: &[Expr],
+    variable: &mut impl FnMut(&mut Graph, usize) -> Result<Expr, Error>,
+) -> Result<Expr, Error> {
     let mut terms: SmallVec<[(Expr, i64); 8]> = SmallVec::new();
     for (term, by) in form.terms() {
-        if let Term::Variable(place) = term {
-            terms.push((variable(graph, *place)?, *by));
+        match term {
+            Term::Variable(place) => terms.push((variable(graph, *place)?, *by)),
+            Term::Floor(at) => terms.push((floors[*at], *by)),
         }
     }
     sum(graph, terms, form.constant())

@@ -230,7 +230,7 @@ impl Expansion<'_> {
             // is: it may share sums with the index.
             if let (Some(bounds), Some(_)) = (&bounds, self.clip_of(access)) {
                 for bound in bounds {
-                    let form = written(&mut self.graph, &bound.form, variable)?;
+                    let form = written(&mut self.graph, None, &bound.form, variable)?;
                     let (least, most) = (bound.least.map(i128::from), bound.most.map(i128::from));
                     let expr = self.graph.between(form, least, most)?;
                     let bounds = Some(vec![bound.clone()]);
@@ -387,7 +387,7 @@ impl Expansion<'_> {
                 outer = outer.without(term);
             }
         }
-        let outer = written(&mut self.graph, &outer, variable)?;
+        let outer = written(&mut self.graph, None, &outer, variable)?;
         let (mut least, mut most) = (outer, outer);
         for (at, by) in inner {
             // The farthest that the loop inside moves the form.

@@ -2,8 +2,10 @@
 
 mod bounds;
 mod levels;
+mod splits;
 
 pub use levels::{Definition, Header, Level, Levels, Reference};
+pub use splits::{Function, Splits, Unserved, WhyUnserved};
 
 use shapetracker_base::int::bits;
 
@@ -522,14 +524,15 @@ impl Nest {
         let Some(inside) = self.inside()? else { return Ok(self.graph.simplify_pair(index, valid)) };
         let all = self.graph.binary(Binary::And, valid, inside)?;
         let (index, all) = self.graph.simplify_pair(index, all);
-        let inside = self.graph.simplify(inside);
-        let mut known = self.conjuncts(inside);
-        for at in 0..self.loops.len() {
-            let Loop { variable, size, .. } = self.loops[at];
-            known.extend(self.graph.find(Node::Binary(Binary::Lt, variable, size)));
-            known.extend(self.graph.find(Node::Binary(Binary::Gt, size, variable)));
+        let [zero, one] = [0, 1].map(|number| self.graph.int(number));
+        let mut left = Vec::new();
+        for condition in self.conjuncts(all) {
+            let holds = self.graph.select(condition, one, zero)?;
+            let (holds, _) = self.graph.simplify_pair(holds, inside);
+            if constant(&self.graph, holds) != Some(1) {
+                left.push(condition);
+            }
         }
-        let left: Vec<Expr> = self.conjuncts(all).into_iter().filter(|one| !known.contains(one)).collect();
         let valid = self.conjunction(&left)?;
         Ok((index, valid))
     }
@@ -609,17 +612,64 @@ impl Nest {
     }
 
     fn split_each(&mut self, splits: &[(usize, Vec<Expr>)]) -> Result<(), Error> {
-        let mut replaced = Vec::new();
+        let mut at_once = Vec::new();
+        let mut in_steps = Vec::new();
+        for (at, factors) in splits.iter().filter(|(_, factors)| factors.len() > 1) {
+            let mut digits: Vec<(String, Expr)> = Vec::new();
+            for (digit, factor) in factors.iter().enumerate() {
+                digits.push((self.fresh(&format!("{}{digit}", self.loops[*at].name)), *factor));
+            }
+            let are_numbers = factors.iter().all(|factor| constant(&self.graph, *factor).is_some());
+            if are_numbers || digits.len() == 2 {
+                at_once.push((*at, digits));
+            } else {
+                in_steps.push((self.loops[*at].variable, digits));
+            }
+        }
+        if !at_once.is_empty() {
+            self.cut(&at_once)?;
+        }
+        // Between the steps the rest of a loop is below the product of its factors, which divides as one: what has been divided
+        // off is gone before the next digit is.
+        for (mut variable, mut digits) in in_steps {
+            while digits.len() > 1 {
+                let at = self.loops.iter().position(|one| one.variable == variable).unwrap_or_default();
+                let first = digits.remove(0);
+                let rest = match &digits[..] {
+                    [last] => last.clone(),
+                    inner => {
+                        let mut product = inner[0].1;
+                        for (_, factor) in &inner[1..] {
+                            product = self.graph.binary(Binary::Mul, product, *factor)?;
+                        }
+                        (self.fresh("rest"), product)
+                    }
+                };
+                let is_last = digits.len() == 1;
+                self.cut(&[(at, vec![first, rest])])?;
+                variable = self.loops[at + 1].variable;
+                if !is_last {
+                    // It is no loop that anyone knows.
+                    self.origins.retain(|origin| origin.variable != variable);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the digits of loops, with their names, in their place.
+    fn cut(&mut self, splits: &[(usize, Vec<(String, Expr)>)]) -> Result<(), Error> {
+        let mut with = Vec::new();
         let mut loops = Vec::new();
         for (at, one) in self.loops.clone().into_iter().enumerate() {
-            let Some((_, factors)) = splits.iter().find(|(place, factors)| *place == at && factors.len() > 1) else {
+            let Some((_, digits)) = splits.iter().find(|(place, _)| *place == at) else {
                 loops.push(one);
                 continue;
             };
-            // The digits, of which the innermost counts single indices.
+            // The innermost counts single indices.
             let mut whole: Option<Expr> = None;
-            for (digit, &size) in factors.iter().enumerate() {
-                let name = self.fresh(&format!("{}{digit}", one.name));
+            for (name, size) in digits {
+                let (name, size) = (name.clone(), *size);
                 let most = self.graph.range(size).1.max(1);
                 let variable = self.graph.variable(&name, 0..most)?;
                 whole = Some(match whole {
@@ -632,11 +682,11 @@ impl Nest {
                 self.origins.push(Origin { name: name.clone(), variable, expr: variable });
                 loops.push(Loop { name, variable, size, is_reduced: one.is_reduced });
             }
-            replaced.extend(whole.map(|whole| (one.variable, whole)));
+            with.extend(whole.map(|whole| (one.variable, whole)));
         }
         self.loops = loops;
         self.partition = None;
-        self.rewrite(&replaced)
+        self.rewrite(&with)
     }
 
     /// Puts expressions in the place of variables, everywhere, and simplifies what comes of it.

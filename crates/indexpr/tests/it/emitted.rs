@@ -116,7 +116,7 @@ fn c_computes_what_the_loops_say() {
         }
         Body::new(text + "sum += hash;")
     };
-    let cases = cases(600, Language::C, body);
+    let cases = cases(400, Language::C, body);
     let mut program = String::from(
         "#include <stdio.h>\n\
          static void mix(unsigned long long *hash, long long number) {\n\
@@ -174,7 +174,7 @@ fn rust_computes_what_the_loops_say() {
         }
         Body::new(text + "sum = sum.wrapping_add(hash);")
     };
-    let cases = cases(200, Language::Rust, body);
+    let cases = cases(120, Language::Rust, body);
     let mut program = String::from(
         "#![allow(unused)]\n\
          fn mix(hash: &mut u64, number: i64) {\n\
@@ -217,7 +217,7 @@ fn python_computes_what_the_loops_say() {
         }
         Body::new(text + "sum = (sum + hash) % 2**64")
     };
-    let cases = cases(200, Language::Python, body);
+    let cases = cases(120, Language::Python, body);
     let mut program = String::from(
         "def mix(hash, number):\n    \
              hash = (hash ^ number % 2**64) * 0xbf58476d1ce4e5b9 % 2**64\n    \

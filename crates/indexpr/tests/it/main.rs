@@ -2,4 +2,5 @@
 
 mod emitted;
 mod random;
+mod splits;
 mod walked;
