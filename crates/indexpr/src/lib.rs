@@ -76,8 +76,8 @@ pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
 pub use nest::{
-    Access, Clip, Definition, Function, Header, Level, Levels, Loop, Nest, Reference, Signedness, Size, Splits,
-    Unserved, WhyUnserved, Width,
+    Access, Clip, Definition, Function, Header, Level, Levels, Loop, Nest, Overlap, Reference, Signedness, Size,
+    Splits, Unserved, WhyUnserved, Width,
 };
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Body, Language, UnknownLanguage, Unsupported};

@@ -309,9 +309,9 @@ impl Expansion<'_> {
         if depth == self.nest.loops.len() {
             return self.body(level, state);
         }
-        match &self.nest.partition {
-            Some((at, accesses)) if *at == depth => self.in_parts(level, depth, state, accesses),
-            _ => self.inside(level, depth, state.clone()),
+        match self.nest.partitions.iter().find(|(at, _)| *at == depth) {
+            Some((_, accesses)) => self.in_parts(level, depth, state, accesses),
+            None => self.inside(level, depth, state.clone()),
         }
     }
 

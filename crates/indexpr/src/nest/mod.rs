@@ -1,9 +1,11 @@
 //! Several accesses over common loops: what a kernel consists of, before it is text.
 
 mod bounds;
+mod facts;
 mod levels;
 mod splits;
 
+pub use facts::Overlap;
 pub use levels::{Definition, Header, Level, Levels, Reference};
 pub use splits::{Function, Splits, Unserved, WhyUnserved};
 
@@ -62,8 +64,8 @@ pub struct Nest {
     pub(crate) origins: Vec<Origin>,
     /// The guards that loops and conditions take the place of: of which accesses, and in which loops.
     pub(crate) clips: Vec<(usize, Clip)>,
-    /// The loop that is run in parts, and the accesses whose guards decide which.
-    pub(crate) partition: Option<(usize, Vec<usize>)>,
+    /// The loops that are run in parts, and the accesses whose guards decide which.
+    pub(crate) partitions: Vec<(usize, Vec<usize>)>,
     pub(crate) given: Option<Width>,
     pub(crate) signedness: Signedness,
 }
@@ -211,7 +213,7 @@ impl Nest {
             values: Vec::new(),
             origins: Vec::new(),
             clips: Vec::new(),
-            partition: None,
+            partitions: Vec::new(),
             given: None,
             signedness: Signedness::Signed,
         }
@@ -554,7 +556,7 @@ impl Nest {
     /// Splits a loop into several, outermost first: `i` of 6 into 2 and 3 makes `i0` and `i1` in its place, and
     /// `i0 * 3 + i1` of `i`.
     ///
-    /// A body may still use the name of the loop. A [partition](Nest::partition) is undone.
+    /// A body may still use the name of the loop. [Partitions](Nest::partition) are undone.
     ///
     /// ```
     /// use indexpr::{Graph, Nest, Syntax};
@@ -685,7 +687,7 @@ impl Nest {
             with.extend(whole.map(|whole| (one.variable, whole)));
         }
         self.loops = loops;
-        self.partition = None;
+        self.partitions.clear();
         self.rewrite(&with)
     }
 
@@ -732,7 +734,7 @@ impl Nest {
         name
     }
 
-    /// Exchanges two loops. A [partition](Nest::partition) is undone.
+    /// Exchanges two loops. [Partitions](Nest::partition) are undone.
     ///
     /// ```
     /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
@@ -748,11 +750,11 @@ impl Nest {
     pub fn swap(&mut self, one: &str, other: &str) -> Result<(), Error> {
         let (one, other) = (self.loop_named("swap", one)?, self.loop_named("swap", other)?);
         self.loops.swap(one, other);
-        self.partition = None;
+        self.partitions.clear();
         Ok(())
     }
 
-    /// Puts all loops into another order, outermost first. A [partition](Nest::partition) is undone.
+    /// Puts all loops into another order, outermost first. [Partitions](Nest::partition) are undone.
     ///
     /// ```
     /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
@@ -779,7 +781,7 @@ impl Nest {
             return Err(Reason::EachLoopOnce { loops: listed(&loops) }.in_op(OP));
         }
         self.loops = places.into_iter().map(|place| self.loops[place].clone()).collect();
-        self.partition = None;
+        self.partitions.clear();
         Ok(())
     }
 
@@ -826,7 +828,8 @@ impl Nest {
     }
 
     /// Runs a loop in three parts, edge, interior and edge: in the interior the affine guards of some accesses that depend on
-    /// the loop hold for all values of the loops inside of it. Parts that never run are left out.
+    /// the loop hold for all values of the loops inside of it. Parts that never run are left out. Several loops may be run so,
+    /// each part of the outer one with its own parts of the inner.
     ///
     /// ```
     /// use indexpr::{Body, Graph, Language, Nest};
@@ -848,7 +851,8 @@ impl Nest {
         const OP: &str = "partition";
         let at = self.loop_named(OP, name)?;
         let accesses = accesses.iter().map(|name| self.access_named(OP, name)).collect::<Result<_, Error>>()?;
-        self.partition = Some((at, accesses));
+        self.partitions.retain(|(other, _)| *other != at);
+        self.partitions.push((at, accesses));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Nests beside loops that are walked by themselves.
 
 mod emitted;
+mod facts;
 mod random;
 mod splits;
 mod walked;

@@ -181,14 +181,26 @@ pub(crate) fn nest(rng: &mut Rng) -> (Plain, Nest) {
     (plain, nest)
 }
 
+/// The nest as it is described, and nothing done to its loops.
+pub(crate) fn plainly(plain: &Plain) -> Nest {
+    started(plain, plain.sizes.len())
+}
+
 fn made(rng: &mut Rng, plain: &Plain) -> Nest {
+    let loops = plain.sizes.len();
+    let first_reduced = rng.index(loops + 1);
+    let mut nest = started(plain, first_reduced);
+    changed(rng, plain, &mut nest);
+    nest
+}
+
+fn started(plain: &Plain, first_reduced: usize) -> Nest {
     let loops = plain.sizes.len();
     let mut graph = Graph::new();
     for (name, most) in plain.names[loops..].iter().zip(&plain.parameters) {
         graph.variable(name, 1..most + 1).unwrap();
     }
     let mut nest = Nest::new(graph);
-    let first_reduced = rng.index(loops + 1);
     for at in 0..loops {
         let size = nest.parse(&plain.sizes[at].text(&plain.names)).unwrap();
         let name = &plain.names[at];
@@ -200,6 +212,11 @@ fn made(rng: &mut Rng, plain: &Plain) -> Nest {
         let guard = (!guards.is_empty()).then(|| nest.parse(&guards.join(" and ")).unwrap());
         nest.access(&format!("a{at}"), index, guard).unwrap();
     }
+    nest
+}
+
+fn changed(rng: &mut Rng, plain: &Plain, nest: &mut Nest) {
+    let loops = plain.sizes.len();
     // Splits, by numbers and by names; a size of `n0 * 2` is made of both.
     for at in 0..loops {
         if rng.one_in(2) {
@@ -233,14 +250,13 @@ fn made(rng: &mut Rng, plain: &Plain) -> Nest {
             nest.clip(&[&format!("a{at}")], clip).unwrap();
         }
     }
-    if rng.one_in(2) {
+    for _ in 0..[0, 0, 1, 1, 2][rng.index(5)] {
         let name = nest.loops()[rng.index(nest.loops().len())].name.clone();
         let accesses: Vec<String> =
             (0..plain.accesses.len()).filter(|_| !rng.one_in(3)).map(|at| format!("a{at}")).collect();
         let accesses: Vec<&str> = accesses.iter().map(|name| &name[..]).collect();
         nest.partition(&name, &accesses).unwrap();
     }
-    nest
 }
 
 /// Some values of the parameters of a nest: the least, the greatest, and others.
