@@ -20,6 +20,8 @@
 //!   each division is made only where the boundary test cannot show that it is affine.
 //! - [`IndexExpr`]: an index, its guard and the loops around them: code ([`IndexExpr::code`]) and complete kernels that
 //!   gather ([`IndexExpr::kernel`]).
+//! - [`Nest`]: several accesses over common loops: splits that leave no floor ([`Nest::splits_where_affine`]), guards as
+//!   bounds of loops ([`Nest::clip`], [`Nest::partition`]), [`Levels`] as data and as text around a [`Body`].
 //! - [`boundary`]: the boundary test by itself.
 //! - [`ParseError`], [`why_no_name`]: why a text is no expression, and where; why it cannot be the name of a variable.
 //!
