@@ -67,6 +67,22 @@ pub struct Level {
     pub is_innermost: bool,
 }
 
+impl Level {
+    /// A level in which nothing is yet.
+    pub(crate) fn new(parent: Option<usize>, header: Option<Header>) -> Level {
+        Level {
+            parent,
+            header,
+            definitions: Vec::new(),
+            condition: None,
+            accesses: Vec::new(),
+            values: Vec::new(),
+            loops: Vec::new(),
+            is_innermost: false,
+        }
+    }
+}
+
 /// The loop of a [`Level`]: its variable counts from one expression up to another, which it does not reach.
 ///
 /// ```
@@ -209,16 +225,7 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     fn level(&mut self, parent: Option<usize>, header: Option<Header>) -> usize {
-        self.all.push(Level {
-            parent,
-            header,
-            definitions: Vec::new(),
-            condition: None,
-            accesses: Vec::new(),
-            values: Vec::new(),
-            loops: Vec::new(),
-            is_innermost: false,
-        });
+        self.all.push(Level::new(parent, header));
         self.all.len() - 1
     }
 
@@ -528,7 +535,10 @@ impl Levels {
     /// # Ok::<(), indexpr::Error>(())
     /// ```
     pub fn width(&self) -> Width {
-        let all = (0..self.all.len()).flat_map(|at| self.computed_in(at)).map(|(expr, _)| expr).collect::<Vec<_>>();
+        let computed = (0..self.all.len()).flat_map(|at| self.computed_in(at)).map(|(expr, _)| expr);
+        // A body may ask for loops as they were before they were split.
+        let loops = self.all.iter().flat_map(|level| &level.loops).map(|known| known.expr);
+        let all: Vec<Expr> = computed.chain(loops).collect();
         if bits(self.graph.value_range(&all)) > 32 { Width::Bits64 } else { Width::Bits32 }
     }
 

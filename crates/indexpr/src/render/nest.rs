@@ -123,6 +123,17 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// How what lines of a body ask for stands in them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stands {
+    /// By a name, or as the literal that it is.
+    Short,
+    /// By a name.
+    Named,
+    /// Written out, in parentheses where it binds less tightly than this.
+    Inline(Binds),
+}
+
 /// What lines of a body ask for: an expression at a level, and how it is called.
 pub(super) struct Asked {
     /// The level in which the lines stand.
@@ -133,6 +144,7 @@ pub(super) struct Asked {
     pub(super) guard: bool,
     pub(super) title: String,
     pub(super) expr: Expr,
+    pub(super) stands: Stands,
 }
 
 /// What a body asks for, level by level.
@@ -156,7 +168,8 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
                 if let Some(variable) = levels.first_unknown(expr, at) {
                     return Err(Reason::Inside { name: name.into(), variable: variable.into() }.into());
                 }
-                all.push(Asked { level: at, part, name: name.into(), guard, title, expr });
+                let stands = Stands::Short;
+                all.push(Asked { level: at, part, name: name.into(), guard, title, expr, stands });
             }
         }
     }
@@ -274,7 +287,19 @@ impl Nest {
         match language.dialect() {
             None => mlir::nest(self, &levels, &asked, body),
             Some(Dialect::Latex) => Err(Reason::NoLoops { language }.into()),
-            Some(dialect) => text(self, levels, &asked, body, dialect),
+            Some(dialect) => {
+                let mut levels = levels;
+                levels.names = unreserved(levels.names);
+                let is_wide = self.width().map_err(Reason::Nest)? == Width::Bits64;
+                let how = How {
+                    dialect,
+                    unsigned: self.signedness == Signedness::Unsigned && dialect.is_c(),
+                    given: self.given,
+                    elements: if is_wide { i64::MAX } else { 0 },
+                    depth: 0,
+                };
+                Ok(text(levels, &asked, body, how)?.lines)
+            }
         }
     }
 }
@@ -289,7 +314,7 @@ struct Roots {
 }
 
 impl Roots {
-    fn new(nest: &Nest, levels: &mut Levels, asked: &[Asked], unsigned: bool) -> Result<Roots, Reason> {
+    fn new(levels: &mut Levels, asked: &[Asked], how: How) -> Result<Roots, Reason> {
         let mut roots = Roots { exprs: Vec::new(), levels: Vec::new(), asked: Vec::new() };
         for at in 0..levels.all.len() {
             let bounds = match &levels.all[at].header {
@@ -298,7 +323,7 @@ impl Roots {
                     let mut ends = [header.begin, header.end];
                     // An unsigned number is not less than an end below 0.
                     for end in &mut ends {
-                        if unsigned && levels.graph.range(*end).0 < 0 {
+                        if how.unsigned && levels.graph.range(*end).0 < 0 {
                             let zero = levels.graph.int(0);
                             *end = levels.graph.binary(Binary::Max, *end, zero).map_err(Reason::Nest)?;
                         }
@@ -311,7 +336,7 @@ impl Roots {
         }
         roots.asked = asked.iter().map(|asked| roots.push(asked.expr)).collect();
         let (low, high) = levels.graph.value_range(&roots.exprs);
-        if nest.given == Some(Width::Bits32) && shapetracker_base::int::bits((low, high)) > 32 {
+        if how.given == Some(Width::Bits32) && shapetracker_base::int::bits((low, high)) > 32 {
             return Err(Reason::Given { low, high });
         }
         Ok(roots)
@@ -323,50 +348,78 @@ impl Roots {
     }
 }
 
+/// How a nest is written in a language that looks like C, more or less.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) dialect: Dialect,
+    /// Whether numbers that are never negative are unsigned.
+    pub(super) unsigned: bool,
+    pub(super) given: Option<Width>,
+    /// So many elements must be countable.
+    pub(super) elements: i64,
+    /// By how much lines are indented.
+    pub(super) depth: usize,
+}
+
+/// A nest as text.
+pub(super) struct Lines {
+    pub(super) lines: String,
+    /// The type of its numbers.
+    pub(super) number: &'static str,
+}
+
 /// The text in a language that looks like C, more or less.
-fn text(
-    nest: &Nest,
-    mut levels: Levels,
-    asked: &[Asked],
-    body: &Body,
-    dialect: Dialect,
-) -> Result<String, Unsupported> {
-    let unsigned = nest.signedness == Signedness::Unsigned && dialect.is_c();
-    let roots = Roots::new(nest, &mut levels, asked, unsigned)?;
+pub(super) fn text(mut levels: Levels, asked: &[Asked], body: &Body, how: How) -> Result<Lines, Unsupported> {
+    let How { dialect, unsigned, .. } = how;
+    let roots = Roots::new(&mut levels, asked, how)?;
     // Other parts of a sum may have more bits.
     let is_as_narrow =
         |(graph, exprs): &(Graph, Vec<Expr>)| levels.graph.is_wide(&roots.exprs) || !graph.is_wide(exprs);
     let (graph, exprs) = grouped(&levels.graph, &roots.exprs, &levels.depths)
         .filter(is_as_narrow)
         .unwrap_or_else(|| (levels.graph.clone(), roots.exprs.clone()));
-    let elements = if nest.given == Some(Width::Bits64) { i64::MAX } else { 0 };
-    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements, true)?;
+    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, how.elements, true)?;
     program.unsigned = unsigned;
 
-    let names = unreserved(levels.names.clone());
-    let titles = titles(asked, &levels, &names);
+    let names = &levels.names;
+    let titles = titles(asked, &levels);
     let literal = |root: usize| match program.op(places[root]) {
         Op::Int(value) => Some(dialect.number(value).operand(Binds::Primary)),
         Op::Bool(value) => Some(dialect.truth(value).to_owned()),
         _ => None,
     };
-    let titles: Vec<String> =
-        roots.asked.iter().zip(titles).map(|(root, title)| literal(*root).unwrap_or(title)).collect();
     let mut named: Vec<Root> = Vec::new();
-    for (root, title) in roots.asked.iter().zip(&titles) {
+    for ((asked, root), title) in asked.iter().zip(&roots.asked).zip(&titles) {
         // A literal needs no name, and what is a loop or a parameter has one already.
         let has_name = matches!(program.op(places[*root]), Op::Variable(variable) if names[variable] == *title);
+        let is_short = has_name || literal(*root).is_some();
         let place = places[*root];
         let is_it = |known: &Root| matches!(known, Root::Named(name, at) if name == title && *at == place);
-        if literal(*root).is_none() && !has_name && !named.iter().any(is_it) {
-            named.push(Root::Named(title, place));
+        match asked.stands {
+            Stands::Short if is_short || named.iter().any(is_it) => {}
+            Stands::Short | Stands::Named => named.push(Root::Named(title, place)),
+            Stands::Inline(_) => {}
         }
     }
-    let inline = (0..exprs.len() - roots.asked.len()).map(|root| Root::Inline(places[root]));
-    named.extend(inline);
+    // Bounds and conditions, and what is written out in the body.
+    let own = roots.exprs.len() - roots.asked.len();
+    named.extend((0..own).map(|root| Root::Inline(places[root])));
+    let is_inline = |asked: &Asked| matches!(asked.stands, Stands::Inline(_));
+    let written_out = asked.iter().zip(&roots.asked).filter(|(asked, _)| is_inline(asked));
+    named.extend(written_out.clone().map(|(_, root)| Root::Inline(places[*root])));
     let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
     let writer = Writer { program: &program, variables: &variables, levels: &levels.depths, foreign: false };
     let (statements, texts) = writer.write(&named);
+    let shown: Vec<String> = (asked.iter().zip(&roots.asked).zip(&titles))
+        .map(|((asked, root), title)| match asked.stands {
+            Stands::Short => literal(*root).unwrap_or_else(|| title.clone()),
+            Stands::Named => title.clone(),
+            Stands::Inline(binds) => {
+                let at = written_out.clone().position(|(_, other)| other == root).unwrap_or_default();
+                texts[own + at].clone().operand(binds)
+            }
+        })
+        .collect();
 
     let is_used = |variable: Expr| {
         let parts = parts(&levels.graph, &roots.exprs);
@@ -379,7 +432,7 @@ fn text(
             let is_it = |asked: &Asked| {
                 asked.level == level && asked.part == part && asked.guard == guard && asked.name == name
             };
-            asked.iter().position(is_it).map_or(String::new(), |at| titles[at].clone())
+            asked.iter().position(is_it).map_or(String::new(), |at| shown[at].clone())
         };
         let pieces = pieces(body.of(part)).into_iter();
         pieces
@@ -396,7 +449,7 @@ fn text(
         Close(usize),
     }
     let mut pending = vec![Step::Open(0)];
-    let mut depth = 0;
+    let mut depth = how.depth;
     while let Some(step) = pending.pop() {
         match step {
             Step::Open(at) => {
@@ -451,12 +504,13 @@ fn text(
             }
         }
     }
-    Ok(text.lines)
+    Ok(Lines { lines: text.lines, number: program.number_type() })
 }
 
 /// The names of what a body asks for: those that it has by itself, or others where they name something else in one scope.
 /// A loop that is one of the nest keeps its name.
-fn titles(asked: &[Asked], levels: &Levels, names: &[String]) -> Vec<String> {
+fn titles(asked: &[Asked], levels: &Levels) -> Vec<String> {
+    let names = &levels.names;
     let exprs: Vec<Expr> = asked.iter().map(|asked| asked.expr).collect();
     let known = levels.levels_of(&exprs);
     let is_own = |asked: &Asked| match levels.graph.node(asked.expr) {
