@@ -74,19 +74,13 @@ impl Error {
             Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
                 ErrorKind::RangesDiffer
             }
-            Reason::Name { .. } | Reason::LoopTwice { .. } | Reason::Taken { .. } => ErrorKind::Name,
+            Reason::Name { .. } => ErrorKind::Name,
             Reason::DivisorRange { .. } | Reason::DivisorZero => ErrorKind::DivisionByZero,
             Reason::ValueOverflow { .. } | Reason::Overflow { .. } => ErrorKind::Overflow,
             Reason::NotANumber => ErrorKind::NotANumber,
             Reason::NotACondition => ErrorKind::NotACondition,
             Reason::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Reason::NoLoop { .. }
-            | Reason::NoAccess { .. }
-            | Reason::EachLoopOnce { .. }
-            | Reason::Axes { .. }
-            | Reason::NeitherLoopNorParameter { .. }
-            | Reason::Factors { .. } => ErrorKind::Loop,
-            Reason::TooNarrow { .. } => ErrorKind::Width,
+            Reason::Nest { kind, .. } => *kind,
             Reason::TooLong { .. } | Reason::TooManyValues { .. } => ErrorKind::TooLong,
         }
     }
@@ -159,26 +153,11 @@ pub(crate) enum Reason {
     TooLong { longest: usize },
     #[error("{count} values do not fit into memory")]
     TooManyValues { count: i64 },
-    #[error("there is a loop or a parameter `{name}` already")]
-    LoopTwice { name: Box<str> },
-    #[error("something of the nest is called `{name}` already")]
-    Taken { name: Box<str> },
-    #[error("there is no loop {}; there are {loops}", shapetracker_base::text::quoted(.name))]
-    NoLoop { name: Box<str>, loops: Box<str> },
-    #[error("there is no access {}; there are {accesses}", shapetracker_base::text::quoted(.name))]
-    NoAccess { name: Box<str>, accesses: Box<str> },
-    #[error("takes each loop once: there are {loops}")]
-    EachLoopOnce { loops: Box<str> },
-    #[error("`{name}` has an index over {loops} loops, but {given} expressions {} given for them", were(*.given))]
-    Axes { name: Box<str>, loops: usize, given: usize },
-    #[error("`{name}` is neither a loop of the nest nor a parameter")]
-    NeitherLoopNorParameter { name: Box<str> },
-    #[error("the factors {factors} do not make the size of `{name}`, which is {size}")]
-    Factors { name: Box<str>, factors: Box<str>, size: Box<str> },
-    #[error("32 bits do not hold {what}, which ranges from {low} to {high}{hint}")]
-    TooNarrow { what: Box<str>, low: i64, high: i64, hint: Box<str> },
+    /// What was wrong with a nest: written where it is found, so that a program without nests is linked without the sentences.
+    #[error("{text}")]
+    Nest { kind: ErrorKind, text: Box<str> },
 }
 
-fn were(given: usize) -> &'static str {
+pub(crate) fn were(given: usize) -> &'static str {
     if given == 1 { "was" } else { "were" }
 }

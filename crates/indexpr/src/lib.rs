@@ -78,7 +78,7 @@ pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
 pub use nest::{
-    Access, Clip, Definition, Function, Header, Level, Levels, Loop, Nest, Overlap, Reference, Signedness, Size,
+    Access, Clip, Definition, Header, Level, Levels, Loop, LoopFunction, Nest, Overlap, Reference, Signedness, Size,
     Splits, Unserved, WhyUnserved, Width,
 };
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};

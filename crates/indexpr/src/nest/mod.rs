@@ -3,11 +3,12 @@
 mod bounds;
 mod facts;
 mod levels;
+mod mistake;
 mod splits;
 
 pub use facts::Overlap;
 pub use levels::{Definition, Header, Level, Levels, Reference};
-pub use splits::{Function, Splits, Unserved, WhyUnserved};
+pub use splits::{LoopFunction, Splits, Unserved, WhyUnserved};
 
 use shapetracker_base::int::bits;
 
@@ -15,6 +16,7 @@ use crate::constants::constant;
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node, Variable};
 use crate::index::IndexExpr;
+pub(crate) use mistake::Mistake;
 
 /// Accesses to buffers over common loops: one graph, named loops around them, and what is computed at each of their levels.
 ///
@@ -257,7 +259,7 @@ impl Nest {
             return Err(Reason::LoopInExtent { name: variable.into() }.in_op(OP));
         }
         if self.graph.variable_named(name).is_some() || self.origins.iter().any(|origin| origin.name == name) {
-            return Err(Reason::LoopTwice { name: name.into() }.in_op(OP));
+            return Err(Mistake::LoopTwice { name: name.into() }.in_op(OP));
         }
         let most = self.graph.range(size).1.max(1);
         let variable = self.graph.variable(name, 0..most)?;
@@ -409,7 +411,7 @@ impl Nest {
         const OP: &str = "access";
         let loops = code.extents().len();
         if loops != axes.len() {
-            return Err(Reason::Axes { name: name.into(), loops, given: axes.len() }.in_op(OP));
+            return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(OP));
         }
         let variables = code.graph().variables();
         let parameters = self.parameters;
@@ -420,7 +422,7 @@ impl Nest {
                     Some(own) if own < parameters => {
                         graph.variable(&variables[place].name, variables[place].range.clone())
                     }
-                    _ => Err(Reason::NeitherLoopNorParameter { name: variables[place].name[..].into() }.in_op(OP)),
+                    _ => Err(Mistake::NeitherLoopNorParameter { name: variables[place].name[..].into() }.in_op(OP)),
                 },
             })?;
         self.access(name, moved[0], Some(moved[1]))
@@ -460,7 +462,7 @@ impl Nest {
         let values = values.chain(self.origins.iter().map(|origin| &origin.name[..]));
         let parameters = self.parameters().iter().map(|parameter| &parameter.name[..]);
         let mut taken = values.chain(parameters).chain(self.accesses.iter().map(|access| &access.name[..]));
-        if taken.any(|other| other == name) { Err(Reason::Taken { name: name.into() }.in_op(op)) } else { Ok(()) }
+        if taken.any(|other| other == name) { Err(Mistake::Taken { name: name.into() }.in_op(op)) } else { Ok(()) }
     }
 
     /// An expression over the loops that there are now, for one over any that there were.
@@ -473,7 +475,7 @@ impl Nest {
             {
                 let Some(origin) = self.origins.iter().find(|origin| origin.variable == part) else {
                     let name = self.graph.variables()[place].name[..].into();
-                    return Err(Reason::NeitherLoopNorParameter { name }.in_op(op));
+                    return Err(Mistake::NeitherLoopNorParameter { name }.in_op(op));
                 };
                 changed |= origin.expr != part;
             }
@@ -489,7 +491,7 @@ impl Nest {
     pub(crate) fn loop_named(&self, op: &'static str, name: &str) -> Result<usize, Error> {
         self.loops.iter().position(|one| one.name == name).ok_or_else(|| {
             let loops: Vec<&str> = self.loops.iter().map(|one| &one.name[..]).collect();
-            Reason::NoLoop { name: name.into(), loops: listed(&loops) }.in_op(op)
+            Mistake::NoLoop { name: name.into(), loops: listed(&loops) }.in_op(op)
         })
     }
 
@@ -497,7 +499,7 @@ impl Nest {
     pub(crate) fn access_named(&self, op: &'static str, name: &str) -> Result<usize, Error> {
         self.accesses.iter().position(|access| access.name == name).ok_or_else(|| {
             let accesses: Vec<&str> = self.accesses.iter().map(|access| &access.name[..]).collect();
-            Reason::NoAccess { name: name.into(), accesses: listed(&accesses) }.in_op(op)
+            Mistake::NoAccess { name: name.into(), accesses: listed(&accesses) }.in_op(op)
         })
     }
 
@@ -591,7 +593,7 @@ impl Nest {
             let text = |expr: &Expr| self.graph.text(*expr, crate::Syntax::Python);
             let factors = factors.iter().map(text).collect::<Result<Vec<String>, Error>>()?.join(", ");
             let size = text(&self.loops[at].size)?.into();
-            return Err(Reason::Factors { name: name.into(), factors: factors.into(), size }.in_op(OP));
+            return Err(Mistake::Factors { name: name.into(), factors: factors.into(), size }.in_op(OP));
         }
         self.split_all(&[(at, factors)])
     }
@@ -778,7 +780,7 @@ impl Nest {
         each.sort_unstable();
         if !each.iter().copied().eq(0..self.loops.len()) {
             let loops: Vec<&str> = self.loops.iter().map(|one| &one.name[..]).collect();
-            return Err(Reason::EachLoopOnce { loops: listed(&loops) }.in_op(OP));
+            return Err(Mistake::EachLoopOnce { loops: listed(&loops) }.in_op(OP));
         }
         self.loops = places.into_iter().map(|place| self.loops[place].clone()).collect();
         self.partitions.clear();
@@ -942,7 +944,7 @@ impl Nest {
             }
         }
         let hint = if far.is_empty() { String::new() } else { format!("; give {} a smaller end", listed(&far)) };
-        Err(Reason::TooNarrow { what: what.into(), low, high, hint: hint.into() }.in_op(op))
+        Err(Mistake::TooNarrow { what: what.into(), low, high, hint: hint.into() }.in_op(op))
     }
 }
 

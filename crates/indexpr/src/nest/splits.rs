@@ -63,7 +63,7 @@ pub struct Splits {
     /// The loops that are to be split, and the factors of each, outermost first.
     pub factors: Vec<(String, Vec<Expr>)>,
     /// What is affine after the splits.
-    pub served: Vec<Function>,
+    pub served: Vec<LoopFunction>,
     /// What is not, and why.
     pub unserved: Vec<Unserved>,
 }
@@ -79,7 +79,7 @@ pub struct Splits {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Function {
+pub struct LoopFunction {
     /// The name of the access.
     pub access: String,
     /// The text of the condition; `None` for the index.
@@ -104,7 +104,7 @@ pub struct Function {
 #[non_exhaustive]
 pub struct Unserved {
     /// The function.
-    pub function: Function,
+    pub function: LoopFunction,
     /// Why it is not affine.
     pub why: WhyUnserved,
 }
@@ -147,7 +147,7 @@ pub enum WhyUnserved {
         /// Where it needs the loop cut: a number of indices, as text.
         cut: String,
         /// The other function.
-        with: Box<Function>,
+        with: Box<LoopFunction>,
         /// Where that one needs it.
         other: String,
     },
@@ -156,7 +156,7 @@ pub enum WhyUnserved {
     Undecided,
 }
 
-impl fmt::Display for Function {
+impl fmt::Display for LoopFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.condition {
             None => write!(f, "`{}`", self.access),
@@ -217,7 +217,7 @@ type Cuts = Vec<Vec<Expr>>;
 
 /// A function while its splits are looked for.
 struct Candidate {
-    function: Function,
+    function: LoopFunction,
     access: usize,
     /// The index, or the condition.
     expr: Expr,
@@ -326,7 +326,7 @@ impl Nest {
         for at in 0..self.accesses.len() {
             let (index, valid) = (self.accesses[at].index, self.accesses[at].valid);
             let is_served =
-                |function: &Function| function.condition.is_none() && function.access == self.accesses[at].name;
+                |function: &LoopFunction| function.condition.is_none() && function.access == self.accesses[at].name;
             if splits.served.iter().any(is_served)
                 && !self.is_affine(index)
                 && let Some(affine) = self.as_affine(index)?
@@ -345,7 +345,7 @@ impl Nest {
             let access = self.accesses[at].clone();
             let forms = self.graph.quasi_affine(access.index, access.valid)?;
             let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
-            let function = Function { access: access.name.clone(), condition: None };
+            let function = LoopFunction { access: access.name.clone(), condition: None };
             candidates.push(self.candidate(function, at, access.index, index)?);
             for condition in conjuncts(&self.graph, access.valid) {
                 let zero = self.graph.int(0);
@@ -354,7 +354,7 @@ impl Nest {
                     (forms, forms.conditions().iter().map(|condition| condition.form.clone()).collect::<Vec<Linear>>())
                 });
                 let condition_text = Some(shown(&self.graph, condition));
-                let function = Function { access: access.name.clone(), condition: condition_text };
+                let function = LoopFunction { access: access.name.clone(), condition: condition_text };
                 candidates.push(self.candidate(function, at, condition, functions)?);
             }
         }
@@ -363,7 +363,7 @@ impl Nest {
 
     fn candidate(
         &mut self,
-        function: Function,
+        function: LoopFunction,
         access: usize,
         expr: Expr,
         forms: Option<(&QuasiAffine, Vec<Linear>)>,

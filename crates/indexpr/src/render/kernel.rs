@@ -3,11 +3,12 @@
 use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::tuple;
 
-use super::clike::{Binds, Root, Statement, Writer};
+use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::cuda;
 use super::language::{Language, Reason, Unsupported};
+use super::loops::{How, Lines, Part, written};
 use super::lower::{Dialect, Program};
-use super::nest::{Asked, Body, How, Lines, Part, Stands, text};
+
 use super::parts::{Valid, digit, used_loops};
 use super::spread::Spread;
 use crate::constants::{constant, parts};
@@ -212,33 +213,14 @@ pub(super) fn nest(code: &IndexExpr, names: Vec<String>, language: Language) -> 
     let arguments = names[code.extents.len()..].to_vec();
     let valid = Valid::of(&code.graph, code.valid);
     let (levels, at) = levels(code, names).map_err(|_| Reason::Sizes { language })?;
-    let innermost = levels.all.len() - 1;
-    let at_binds = if is_rust && innermost > 0 { Binds::Unary } else { Binds::Loose };
-    let ask = |name: &str, expr: Expr, stands: Stands| Asked {
-        level: innermost,
-        part: Part::Inner,
-        name: name.into(),
-        guard: false,
-        title: name.into(),
-        expr,
-        stands,
-    };
-    let named = valid.named(code.valid, code.index);
-    let mut asked: Vec<Asked> = named.iter().map(|(name, expr)| ask(name, *expr, Stands::Named)).collect();
-    asked.push(ask("at", at, Stands::Inline(at_binds)));
-    let at = if is_rust && innermost > 0 { "{at} as usize" } else { "{at}" };
-    let value = match (is_rust, valid) {
-        (true, Valid::All) => "input[index as usize]",
-        (true, Valid::None) => "0.0",
-        (true, Valid::Some) => "if valid { input[index as usize] } else { 0.0 }",
-        (false, Valid::All) => "in[index]",
-        (false, Valid::None) => "0.0f",
-        (false, Valid::Some) => "valid ? in[index] : 0.0f",
-    };
-    let body = Body::new(format!("out[{at}] = {value};"));
     let dialect = language.dialect().unwrap_or(Dialect::C);
-    let how = How { dialect, unsigned: false, given: None, elements: elements(code), depth: 1 };
-    let Lines { lines, number } = text(levels, &asked, &body, how)?;
+    let how = How { dialect, unsigned: false, elements: elements(code), depth: 1 };
+    let named = valid.named(code.valid, code.index);
+    let titled: Vec<(String, Expr)> = named.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
+    let innermost = levels.all.len() - 1;
+    let line = |_: usize, _: Part, texts: &[Text]| store(is_rust, valid, texts[0].clone(), innermost > 0);
+    let around = vec![false; levels.all.len()];
+    let Lines { lines, number } = written(&levels, &titled, &[at], &around, how, &line)?;
 
     let mut head = String::from(match is_rust {
         true => "pub fn gather(input: &[f32], out: &mut [f32]",
@@ -269,6 +251,23 @@ pub(super) fn nest(code: &IndexExpr, names: Vec<String>, language: Language) -> 
         head += &if is_rust { format!("    let _ = {name};\n") } else { format!("    (void){name};\n") };
     }
     Ok(format!("{head}{}}}\n", if is_empty { "" } else { &lines }))
+}
+
+/// The line with which the innermost loop writes an element at a position, which is a literal where there are no loops.
+fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> String {
+    match (is_rust, valid) {
+        (true, _) => {
+            let at = if in_loops { format!("{} as usize", at.operand(Binds::Unary)) } else { at.text };
+            match valid {
+                Valid::All => format!("out[{at}] = input[index as usize];"),
+                Valid::None => format!("out[{at}] = 0.0;"),
+                Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+            }
+        }
+        (false, Valid::All) => format!("out[{}] = in[index];", at.text),
+        (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
+        (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+    }
 }
 
 /// The loops that do not run once, each inside of the one before it, and the position of an element in the output: the sum of

@@ -154,20 +154,9 @@ pub struct Unsupported(#[from] Reason);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Reason {
-    #[error(transparent)]
-    Nest(crate::error::Error),
-    #[error(
-        "body: {} is called `{name}`; there are {known}", if *.guard { "no access" } else { "nothing" }
-    )]
-    Body { name: Box<str>, guard: bool, known: Box<str> },
-    #[error("body: `{name}` depends on `{variable}`, a loop inside of which it does not stand")]
-    Inside { name: Box<str>, variable: Box<str> },
-    #[error("{language}: there are no loops in this language")]
-    NoLoops { language: Language },
-    #[error("width: 32 bits were given, and a value ranges from {low} to {high}")]
-    Given { low: i64, high: i64 },
-    #[error("mlir: the guard of `{name}` is no value there; loops and conditions can take its place (`Nest::clip`)")]
-    GuardAsValue { name: Box<str> },
+    /// What was wrong with a nest or its body: written where it is found.
+    #[error("{0}")]
+    Nest(Box<str>),
     #[error(
         "wgsl: its integers have 32 bits, and a value ranges from {low} to {high}; \
          move the start of the buffer or split the tensor so that all values fit"
@@ -198,4 +187,16 @@ pub(super) enum Reason {
          simplify it, or choose a language with variables"
     )]
     TooLong { most: usize },
+}
+
+impl From<crate::nest::Mistake> for Reason {
+    fn from(mistake: crate::nest::Mistake) -> Reason {
+        Reason::Nest(mistake.to_string().into())
+    }
+}
+
+impl From<crate::error::Error> for Reason {
+    fn from(error: crate::error::Error) -> Reason {
+        Reason::Nest(error.to_string().into())
+    }
 }

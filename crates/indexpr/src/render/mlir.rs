@@ -2,10 +2,11 @@
 //! are among them, and both round down. They are single expressions, without names for shared parts.
 
 use super::language::{Reason, Unsupported};
-use super::nest::{Asked, Body, Part, Piece, pieces};
+use super::loops::Part;
+use super::nest::{Asked, Body, Piece, pieces};
 use crate::constants::{constant, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
-use crate::nest::{Levels, Nest};
+use crate::nest::{Levels, Mistake, Nest};
 
 /// The most operations that one expression may have written out: a shared part is repeated at each use, which can grow
 /// exponentially.
@@ -134,7 +135,7 @@ impl Nested<'_> {
             titles.push(match (literal(graph, asked.expr), graph.node(asked.expr)) {
                 (Some(Node::Bool(value)), _) => (value.to_string(), None),
                 _ if asked.guard || graph.is_condition(asked.expr) => {
-                    return Err(Reason::GuardAsValue { name: asked.name[..].into() });
+                    return Err(Mistake::GuardAsValue { name: asked.name[..].into() }.into());
                 }
                 (_, Node::Variable(place)) => (format!("%{}", graph.variables()[place].name), None),
                 _ => {
@@ -215,8 +216,7 @@ impl Nested<'_> {
                         let lines = body(self.asked, self.body.of(Part::Inner), at, Part::Inner);
                         lines.lines().for_each(|line| self.line(depth, line));
                     }
-                    let inner: Vec<usize> = self.levels.within(at).collect();
-                    pending.extend(inner.into_iter().rev().map(Step::Open));
+                    pending.extend(self.levels.within(at).rev().map(Step::Open));
                 }
                 Step::After(at) => {
                     let lines = body(self.asked, self.body.of(Part::After), at, Part::After);

@@ -10,6 +10,7 @@ mod cuda;
 mod kernel;
 pub(crate) mod language;
 mod latex;
+mod loops;
 mod lower;
 mod mlir;
 mod nest;

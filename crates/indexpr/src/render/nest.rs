@@ -1,14 +1,14 @@
 //! Nests as text: the loops and what is computed in each, around a body that is the caller's.
 
-use super::clike::{Binds, Root, Writer};
-use super::kernel::grouped;
+use super::clike::{self, Binds};
 use super::language::{Language, Reason, Unsupported};
-use super::lower::{Dialect, Op, Program};
+use super::loops::{How, Part, written};
+use super::lower::Dialect;
 use super::mlir;
 use super::sized::unreserved;
-use crate::constants::{constant, parts};
-use crate::graph::{Binary, Expr, Graph, Node};
-use crate::nest::{Levels, Nest, Signedness, Width};
+use crate::constants::{constant, literal, parts};
+use crate::graph::{Binary, Expr, Node};
+use crate::nest::{Levels, Mistake, Nest, Signedness, Width};
 
 /// What a nest does: lines of text in the language that is written, in which names between braces stand for what was computed.
 ///
@@ -49,14 +49,6 @@ use crate::nest::{Levels, Nest, Signedness, Width};
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     lines: [String; 3],
-}
-
-/// Where lines of a [`Body`] stand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Before,
-    Inner,
-    After,
 }
 
 impl Body {
@@ -123,17 +115,6 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// How what lines of a body ask for stands in them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stands {
-    /// By a name, or as the literal that it is.
-    Short,
-    /// By a name.
-    Named,
-    /// Written out, in parentheses where it binds less tightly than this.
-    Inline(Binds),
-}
-
 /// What lines of a body ask for: an expression at a level, and how it is called.
 pub(super) struct Asked {
     /// The level in which the lines stand.
@@ -144,7 +125,6 @@ pub(super) struct Asked {
     pub(super) guard: bool,
     pub(super) title: String,
     pub(super) expr: Expr,
-    pub(super) stands: Stands,
 }
 
 /// What a body asks for, level by level.
@@ -166,10 +146,9 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
                     continue;
                 }
                 if let Some(variable) = levels.first_unknown(expr, at) {
-                    return Err(Reason::Inside { name: name.into(), variable: variable.into() }.into());
+                    return Err(Reason::from(Mistake::Inside { name: name.into(), variable: variable.into() }).into());
                 }
-                let stands = Stands::Short;
-                all.push(Asked { level: at, part, name: name.into(), guard, title, expr, stands });
+                all.push(Asked { level: at, part, name: name.into(), guard, title, expr });
             }
         }
     }
@@ -192,7 +171,7 @@ fn named(nest: &Nest, levels: &Levels, level: usize, name: &str, guard: bool) ->
         let origins = nest.origins.iter().map(|origin| &origin.name);
         let others = values.chain(origins).filter(|_| !guard);
         let names: Vec<String> = accesses.chain(others).map(|name| format!("`{name}`")).collect();
-        Reason::Body { name: name.into(), guard, known: names.join(", ").into() }.into()
+        Reason::from(Mistake::Body { name: name.into(), guard, known: names.join(", ").into() }).into()
     })
 }
 
@@ -242,11 +221,6 @@ impl Levels {
         }
         false
     }
-
-    /// The levels that stand in a level.
-    pub(super) fn within(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        (at + 1..self.all.len()).filter(move |inner| self.all[*inner].parent == Some(at))
-    }
 }
 
 impl Nest {
@@ -282,235 +256,91 @@ impl Nest {
     /// A name in the body that nothing has, or that is not known where it stands; numbers that a given width, or the language,
     /// does not hold; what is not affine in MLIR; LaTeX, which has no loops.
     pub fn code(&self, language: Language, body: &Body) -> Result<String, Unsupported> {
-        let levels = self.levels().map_err(Reason::Nest)?;
+        let levels = self.levels().map_err(Reason::from)?;
         let asked = asked(self, &levels, body)?;
         match language.dialect() {
             None => mlir::nest(self, &levels, &asked, body),
-            Some(Dialect::Latex) => Err(Reason::NoLoops { language }.into()),
-            Some(dialect) => {
-                let mut levels = levels;
-                levels.names = unreserved(levels.names);
-                let is_wide = self.width().map_err(Reason::Nest)? == Width::Bits64;
-                let how = How {
-                    dialect,
-                    unsigned: self.signedness == Signedness::Unsigned && dialect.is_c(),
-                    given: self.given,
-                    elements: if is_wide { i64::MAX } else { 0 },
-                    depth: 0,
-                };
-                Ok(text(levels, &asked, body, how)?.lines)
-            }
+            Some(Dialect::Latex) => Err(Reason::from(Mistake::NoLoops { language }).into()),
+            Some(dialect) => text(self, levels, &asked, body, dialect),
         }
     }
-}
-
-/// The expressions of a nest, and where each of them is among the roots of a program.
-struct Roots {
-    exprs: Vec<Expr>,
-    /// The first value and the end of each level's loop, and its condition.
-    levels: Vec<(Option<[usize; 2]>, Option<usize>)>,
-    /// What the body asks for.
-    asked: Vec<usize>,
-}
-
-impl Roots {
-    fn new(levels: &mut Levels, asked: &[Asked], how: How) -> Result<Roots, Reason> {
-        let mut roots = Roots { exprs: Vec::new(), levels: Vec::new(), asked: Vec::new() };
-        for at in 0..levels.all.len() {
-            let bounds = match &levels.all[at].header {
-                None => None,
-                Some(header) => {
-                    let mut ends = [header.begin, header.end];
-                    // An unsigned number is not less than an end below 0.
-                    for end in &mut ends {
-                        if how.unsigned && levels.graph.range(*end).0 < 0 {
-                            let zero = levels.graph.int(0);
-                            *end = levels.graph.binary(Binary::Max, *end, zero).map_err(Reason::Nest)?;
-                        }
-                    }
-                    Some(ends.map(|end| roots.push(end)))
-                }
-            };
-            let condition = levels.all[at].condition.map(|condition| roots.push(condition));
-            roots.levels.push((bounds, condition));
-        }
-        roots.asked = asked.iter().map(|asked| roots.push(asked.expr)).collect();
-        let (low, high) = levels.graph.value_range(&roots.exprs);
-        if how.given == Some(Width::Bits32) && shapetracker_base::int::bits((low, high)) > 32 {
-            return Err(Reason::Given { low, high });
-        }
-        Ok(roots)
-    }
-
-    fn push(&mut self, expr: Expr) -> usize {
-        self.exprs.push(expr);
-        self.exprs.len() - 1
-    }
-}
-
-/// How a nest is written in a language that looks like C, more or less.
-#[derive(Clone, Copy)]
-pub(super) struct How {
-    pub(super) dialect: Dialect,
-    /// Whether numbers that are never negative are unsigned.
-    pub(super) unsigned: bool,
-    pub(super) given: Option<Width>,
-    /// So many elements must be countable.
-    pub(super) elements: i64,
-    /// By how much lines are indented.
-    pub(super) depth: usize,
-}
-
-/// A nest as text.
-pub(super) struct Lines {
-    pub(super) lines: String,
-    /// The type of its numbers.
-    pub(super) number: &'static str,
 }
 
 /// The text in a language that looks like C, more or less.
-pub(super) fn text(mut levels: Levels, asked: &[Asked], body: &Body, how: How) -> Result<Lines, Unsupported> {
-    let How { dialect, unsigned, .. } = how;
-    let roots = Roots::new(&mut levels, asked, how)?;
-    // Other parts of a sum may have more bits.
-    let is_as_narrow =
-        |(graph, exprs): &(Graph, Vec<Expr>)| levels.graph.is_wide(&roots.exprs) || !graph.is_wide(exprs);
-    let (graph, exprs) = grouped(&levels.graph, &roots.exprs, &levels.depths)
-        .filter(is_as_narrow)
-        .unwrap_or_else(|| (levels.graph.clone(), roots.exprs.clone()));
-    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, how.elements, true)?;
-    program.unsigned = unsigned;
-
-    let names = &levels.names;
-    let titles = titles(asked, &levels);
-    let literal = |root: usize| match program.op(places[root]) {
-        Op::Int(value) => Some(dialect.number(value).operand(Binds::Primary)),
-        Op::Bool(value) => Some(dialect.truth(value).to_owned()),
-        _ => None,
-    };
-    let mut named: Vec<Root> = Vec::new();
-    for ((asked, root), title) in asked.iter().zip(&roots.asked).zip(&titles) {
-        // A literal needs no name, and what is a loop or a parameter has one already.
-        let has_name = matches!(program.op(places[*root]), Op::Variable(variable) if names[variable] == *title);
-        let is_short = has_name || literal(*root).is_some();
-        let place = places[*root];
-        let is_it = |known: &Root| matches!(known, Root::Named(name, at) if name == title && *at == place);
-        match asked.stands {
-            Stands::Short if is_short || named.iter().any(is_it) => {}
-            Stands::Short | Stands::Named => named.push(Root::Named(title, place)),
-            Stands::Inline(_) => {}
+fn text(
+    nest: &Nest,
+    mut levels: Levels,
+    asked: &[Asked],
+    body: &Body,
+    dialect: Dialect,
+) -> Result<String, Unsupported> {
+    let unsigned = nest.signedness == Signedness::Unsigned && dialect.is_c();
+    levels.names = unreserved(levels.names);
+    // An unsigned number is not less than an end below 0.
+    for at in (0..levels.all.len()).filter(|_| unsigned) {
+        let Some(end) = levels.all[at].header.as_ref().map(|header| header.end) else { continue };
+        if levels.graph.range(end).0 < 0 {
+            let zero = levels.graph.int(0);
+            let end = levels.graph.binary(Binary::Max, end, zero).map_err(Reason::from)?;
+            levels.all[at].header.iter_mut().for_each(|header| header.end = end);
         }
     }
-    // Bounds and conditions, and what is written out in the body.
-    let own = roots.exprs.len() - roots.asked.len();
-    named.extend((0..own).map(|root| Root::Inline(places[root])));
-    let is_inline = |asked: &Asked| matches!(asked.stands, Stands::Inline(_));
-    let written_out = asked.iter().zip(&roots.asked).filter(|(asked, _)| is_inline(asked));
-    named.extend(written_out.clone().map(|(_, root)| Root::Inline(places[*root])));
-    let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
-    let writer = Writer { program: &program, variables: &variables, levels: &levels.depths, foreign: false };
-    let (statements, texts) = writer.write(&named);
-    let shown: Vec<String> = (asked.iter().zip(&roots.asked).zip(&titles))
-        .map(|((asked, root), title)| match asked.stands {
-            Stands::Short => literal(*root).unwrap_or_else(|| title.clone()),
-            Stands::Named => title.clone(),
-            Stands::Inline(binds) => {
-                let at = written_out.clone().position(|(_, other)| other == root).unwrap_or_default();
-                texts[own + at].clone().operand(binds)
-            }
-        })
-        .collect();
+    let width = levels.width();
+    if nest.given == Some(Width::Bits32) && width == Width::Bits64 {
+        return Err(Reason::from(Mistake::Given).into());
+    }
+    let is_wide = width == Width::Bits64 || nest.given == Some(Width::Bits64);
+    let elements = if is_wide { i64::MAX } else { 0 };
 
-    let is_used = |variable: Expr| {
-        let parts = parts(&levels.graph, &roots.exprs);
-        parts.binary_search(&variable).is_ok()
-    };
-    let mut text = Text { dialect, lines: String::new() };
-    let outer = levels.around_reduced();
-    let substituted = |level: usize, part: Part| {
+    let titles = titles(nest, asked, &levels);
+    // What each stands as: a literal, a loop or a parameter has a name already.
+    let (mut named, mut used): (Vec<(String, Expr)>, Vec<Expr>) = (Vec::new(), Vec::new());
+    let mut shown: Vec<String> = Vec::new();
+    for (asked, title) in asked.iter().zip(titles) {
+        match literal(&levels.graph, asked.expr) {
+            Some(Node::Int(value)) => shown.push(dialect.number(value).operand(Binds::Primary)),
+            Some(Node::Bool(value)) => shown.push(dialect.truth(value).to_owned()),
+            _ => {
+                let is_it = |variable: usize| levels.names[variable] == title;
+                let has_name = matches!(levels.graph.node(asked.expr), Node::Variable(variable) if is_it(variable));
+                if has_name {
+                    used.push(asked.expr);
+                } else if !named.iter().any(|known| *known == (title.clone(), asked.expr)) {
+                    named.push((title.clone(), asked.expr));
+                }
+                shown.push(title);
+            }
+        }
+    }
+    let lines = |level: usize, part: Part, _: &[clike::Text]| {
         let of = |name: &str, guard: bool| {
             let is_it = |asked: &Asked| {
                 asked.level == level && asked.part == part && asked.guard == guard && asked.name == name
             };
-            asked.iter().position(is_it).map_or(String::new(), |at| shown[at].clone())
+            asked.iter().position(is_it).map_or("", |at| &shown[at][..])
         };
-        let pieces = pieces(body.of(part)).into_iter();
-        pieces
-            .map(|piece| match piece {
-                Piece::Text(text) => text.to_owned(),
-                Piece::Name(name, guard) => of(name, guard),
-            })
-            .collect::<String>()
+        let text = |piece| match piece {
+            Piece::Text(text) => text,
+            Piece::Name(name, guard) => of(name, guard),
+        };
+        pieces(body.of(part)).into_iter().map(text).collect::<String>()
     };
-    // The levels from the outermost to the innermost, and what closes each.
-    enum Step {
-        Open(usize),
-        After(usize),
-        Close(usize),
-    }
-    let mut pending = vec![Step::Open(0)];
-    let mut depth = how.depth;
-    while let Some(step) = pending.pop() {
-        match step {
-            Step::Open(at) => {
-                if let Some(header) = &levels.all[at].header {
-                    let [begin, end] = roots.levels[at].0.unwrap_or_default().map(|root| texts[root].clone());
-                    let Node::Variable(variable) = levels.graph.node(header.variable) else { continue };
-                    let name = match dialect == Dialect::Rust && !is_used(header.variable) {
-                        true => "_",
-                        false => variables[variable],
-                    };
-                    let number = program.type_of(unsigned);
-                    let is_literal = |root: usize| matches!(program.op(places[root]), Op::Int(_));
-                    let literal = roots.levels[at].0.is_some_and(|[begin, end]| is_literal(begin) && is_literal(end));
-                    let (begin, end) = (begin.operand(Binds::Sum), end.operand(Binds::Sum));
-                    let header = match dialect {
-                        Dialect::Rust if literal => format!("for {name} in {begin}..{end}_{number}"),
-                        Dialect::Rust => format!("for {name} in {begin}..{end}"),
-                        Dialect::Python if begin == "0" => format!("for {name} in range({end})"),
-                        Dialect::Python => format!("for {name} in range({begin}, {end})"),
-                        Dialect::Wgsl => format!("for (var {name}: {number} = {begin}; {name} < {end}; {name}++)"),
-                        _ => format!("for ({number} {name} = {begin}; {name} < {end}; ++{name})"),
-                    };
-                    text.open(depth, &header);
-                    depth += 1;
-                    pending.push(Step::Close(depth - 1));
-                }
-                statements.iter().filter(|one| one.level == at).for_each(|one| text.line(depth, &one.text));
-                if outer[at] {
-                    text.all(depth, &substituted(at, Part::Before));
-                    pending.push(Step::After(at));
-                }
-                if let Some(root) = roots.levels[at].1 {
-                    let condition = texts[root].clone().operand(Binds::Loose);
-                    let header = match dialect {
-                        Dialect::Python | Dialect::Rust => format!("if {condition}"),
-                        _ => format!("if ({condition})"),
-                    };
-                    text.open(depth, &header);
-                    depth += 1;
-                    pending.push(Step::Close(depth - 1));
-                }
-                if levels.all[at].is_innermost {
-                    text.all(depth, &substituted(at, Part::Inner));
-                }
-                let inner: Vec<usize> = levels.within(at).collect();
-                pending.extend(inner.into_iter().rev().map(Step::Open));
-            }
-            Step::After(at) => text.all(depth, &substituted(at, Part::After)),
-            Step::Close(to) => {
-                depth = to;
-                text.close(depth);
-            }
-        }
-    }
-    Ok(Lines { lines: text.lines, number: program.number_type() })
+    let around = levels.around_reduced();
+    let how = How { dialect, unsigned, elements, depth: 0 };
+    Ok(written(&levels, &named, &used, &around, how, &lines)?.lines)
 }
 
 /// The names of what a body asks for: those that it has by itself, or others where they name something else in one scope.
 /// A loop that is one of the nest keeps its name.
-fn titles(asked: &[Asked], levels: &Levels) -> Vec<String> {
-    let names = &levels.names;
+fn titles(nest: &Nest, asked: &[Asked], levels: &Levels) -> Vec<String> {
+    // Of the loops those that there still are.
+    let headers = levels.all.iter().filter_map(|level| level.header.as_ref());
+    let places = headers.filter_map(|header| match levels.graph.node(header.variable) {
+        Node::Variable(place) => Some(place),
+        _ => None,
+    });
+    let names: Vec<&String> = (0..nest.parameters).chain(places).map(|place| &levels.names[place]).collect();
+    let is_literal = |expr: Expr| constant(&levels.graph, expr).is_some();
     let exprs: Vec<Expr> = asked.iter().map(|asked| asked.expr).collect();
     let known = levels.levels_of(&exprs);
     let is_own = |asked: &Asked| match levels.graph.node(asked.expr) {
@@ -520,50 +350,21 @@ fn titles(asked: &[Asked], levels: &Levels) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for (at, asked) in asked.iter().enumerate() {
         if let (Node::Variable(place), true) = (levels.graph.node(asked.expr), is_own(asked)) {
-            titles.push(names[place].clone());
+            titles.push(levels.names[place].clone());
             continue;
         }
         let is_taken = |title: &String| {
             let in_scope =
                 |other: usize| levels.is_around(known[other], known[at]) || levels.is_around(known[at], known[other]);
             let others = titles.iter().enumerate();
-            names.contains(title)
-                || others.clone().any(|(other, name)| name == title && exprs[other] != exprs[at] && in_scope(other))
+            names.contains(&title)
+                || others.clone().any(|(other, name)| {
+                    name == title && exprs[other] != exprs[at] && !is_literal(exprs[other]) && in_scope(other)
+                })
         };
         let numbered = (1..).map(|number| format!("{}_{number}", asked.title));
         let title = std::iter::once(asked.title.clone()).chain(numbered).find(|title| !is_taken(title));
         titles.push(title.unwrap_or_default());
     }
     titles
-}
-
-/// Lines with their indentation.
-struct Text {
-    dialect: Dialect,
-    lines: String,
-}
-
-impl Text {
-    fn line(&mut self, depth: usize, line: &str) {
-        self.lines += &format!("{}{line}\n", "    ".repeat(depth));
-    }
-
-    /// Lines of the caller's.
-    fn all(&mut self, depth: usize, lines: &str) {
-        lines.lines().filter(|line| !line.is_empty()).for_each(|line| self.line(depth, line));
-    }
-
-    fn open(&mut self, depth: usize, header: &str) {
-        let begin = if self.dialect == Dialect::Python { ":" } else { " {" };
-        self.line(depth, &format!("{header}{begin}"));
-    }
-
-    fn close(&mut self, depth: usize) {
-        match self.dialect {
-            // A block without a line is none.
-            Dialect::Python if self.lines.trim_end().ends_with(':') => self.line(depth + 1, "pass"),
-            Dialect::Python => {}
-            _ => self.line(depth, "}"),
-        }
-    }
 }

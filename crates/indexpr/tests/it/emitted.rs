@@ -11,9 +11,13 @@ use crate::random::{self, Plain};
 
 /// A number that tells apart what an element has; the sum over all elements does not depend on their order.
 fn mixed(numbers: impl IntoIterator<Item = i64>) -> u64 {
-    numbers.into_iter().fold(0x9e37_79b9_7f4a_7c15, |hash, number| {
-        (hash ^ number as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(23)
-    })
+    mixed_from(0x9e37_79b9_7f4a_7c15, numbers)
+}
+
+fn mixed_from(start: u64, numbers: impl IntoIterator<Item = i64>) -> u64 {
+    numbers
+        .into_iter()
+        .fold(start, |hash: u64, number| (hash ^ number as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(23))
 }
 
 /// What the body of a nest adds up over all elements, by definition.
@@ -156,6 +160,79 @@ fn c_computes_what_the_loops_say() {
     lines(Command::new("cc").args(flags).arg(&binary).arg(&source), "");
     let printed = lines(&mut Command::new(&binary), "");
     compare(&cases, &printed, "c");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Reductions: what stands before and after the reduced loops is run for each element, once, whatever the guards are.
+#[test]
+fn c_reduces_for_each_element() {
+    if !runs("cc") {
+        return;
+    }
+    let mut program = String::from(
+        "#include <stdio.h>\n\
+         static void mix(unsigned long long *hash, long long number) {\n\
+         *hash = (*hash ^ (unsigned long long)number) * 0xbf58476d1ce4e5b9ull;\n\
+         *hash = *hash << 23 | *hash >> 41;\n}\n",
+    );
+    let (mut calls, mut sums) = (String::new(), Vec::new());
+    for case in numbers(200) {
+        let mut rng = Rng(0xc0de_1000 + case);
+        let (plain, nest, outer) = random::reduction(&mut rng);
+        let names = &plain.names[..plain.sizes.len()];
+        let mixes = |of: &str, names: &[String]| -> String {
+            names.iter().map(|name| format!("mix(&{of}, {{{name}}});\n")).collect()
+        };
+        let inner = format!("hash = 1;\n{}", mixes("hash", names));
+        let indices: String = (0..plain.accesses.len()).map(|at| format!("mix(&hash, {{a{at}}});\n")).collect();
+        let body = Body::new(inner + &indices + "part += hash;")
+            .before("part = 0;")
+            .after(format!("{}sum += part;", mixes("part", &names[..outer])));
+        let code = nest.code(Language::C, &body).unwrap();
+        let kind = if nest.width().unwrap() == Width::Bits32 { "int" } else { "long long" };
+        let parameters = &plain.names[plain.sizes.len()..];
+        let mut arguments: Vec<String> = parameters.iter().map(|name| format!("{kind} {name}")).collect();
+        let unused: String = parameters.iter().map(|name| format!("(void){name};\n")).collect();
+        if arguments.is_empty() {
+            arguments.push("void".into());
+        }
+        program += &format!(
+            "static unsigned long long f{case}({}) {{\nunsigned long long sum = 0, part, hash;\n(void)hash;\n(void)part;\n\
+             {unused}{code}return sum;\n}}\n",
+            arguments.join(", ")
+        );
+        for values in random::parameters(&mut rng, &plain) {
+            let texts: Vec<String> = values.iter().map(i64::to_string).collect();
+            calls += &format!("printf(\"%llu\\n\", f{case}({}));\n", texts.join(", "));
+            // Each element of the loops that are not reduced, with what its reduced loops add up to.
+            let mut parts = std::collections::BTreeMap::<Vec<i64>, u64>::new();
+            for point in plain.all_points(&values) {
+                let part = parts.entry(point[..outer].to_vec()).or_default();
+                if plain.accesses.iter().all(|access| access.holds(&point)) {
+                    let indices = plain.accesses.iter().map(|access| access.index.value(&point));
+                    let numbers = point[..plain.sizes.len()].iter().copied().chain(indices);
+                    *part = part.wrapping_add(mixed_from(1, numbers));
+                }
+            }
+            // Elements whose reduced loops never run are there as well.
+            for point in plain.points_of(outer, &values) {
+                parts.entry(point[..outer].to_vec()).or_default();
+            }
+            let of = |(point, part): (Vec<i64>, u64)| mixed_from(part, point);
+            sums.push((parts.into_iter().map(of).fold(0, u64::wrapping_add), code.clone(), plain.clone()));
+        }
+    }
+    program += &format!("int main(void) {{\n{calls}return 0;\n}}\n");
+    let folder = folder("reduced");
+    let (source, binary) = (folder.join("nests.c"), folder.join("nests"));
+    fs::write(&source, &program).unwrap();
+    let flags = ["-std=c11", "-Wall", "-Werror", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o"];
+    lines(Command::new("cc").args(flags).arg(&binary).arg(&source), "");
+    let printed = lines(&mut Command::new(&binary), "");
+    assert_eq!(printed.len(), sums.len());
+    for (line, (sum, code, plain)) in printed.iter().zip(sums) {
+        assert_eq!(line, &sum.to_string(), "{plain:?}\n{code}");
+    }
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -3,5 +3,6 @@
 mod emitted;
 mod facts;
 mod random;
+mod shown;
 mod splits;
 mod walked;

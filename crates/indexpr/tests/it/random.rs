@@ -95,16 +95,26 @@ pub(crate) struct Plain {
 impl Plain {
     /// All values of the loops for some values of the parameters, for which the body runs.
     pub(crate) fn points(&self, parameters: &[i64]) -> Vec<Vec<i64>> {
+        let mut points = self.all_points(parameters);
+        points.retain(|at| self.accesses.iter().all(|access| !access.clipped || access.holds(at)));
+        points
+    }
+
+    /// All values of the loops, whatever the guards say.
+    pub(crate) fn all_points(&self, parameters: &[i64]) -> Vec<Vec<i64>> {
+        self.points_of(self.sizes.len(), parameters)
+    }
+
+    /// All values of the first loops.
+    pub(crate) fn points_of(&self, outer: usize, parameters: &[i64]) -> Vec<Vec<i64>> {
         let loops = self.sizes.len();
         let mut points: Vec<Vec<i64>> = vec![vec![]];
         let whole: Vec<i64> = vec![0; loops].into_iter().chain(parameters.iter().copied()).collect();
-        for size in &self.sizes {
+        for size in &self.sizes[..outer] {
             let size = size.value(&whole);
             points = points.iter().flat_map(|point| (0..size).map(|at| [&point[..], &[at]].concat())).collect();
         }
-        let mut points: Vec<Vec<i64>> = points.into_iter().map(|point| [&point[..], parameters].concat()).collect();
-        points.retain(|at| self.accesses.iter().all(|access| !access.clipped || access.holds(at)));
-        points
+        points.into_iter().map(|point| [&point[..], parameters].concat()).collect()
     }
 }
 
@@ -194,6 +204,25 @@ fn made(rng: &mut Rng, plain: &Plain) -> Nest {
     nest
 }
 
+/// A random nest whose innermost loops are reduced, and its guards shorten these alone; how many loops are not reduced.
+pub(crate) fn reduction(rng: &mut Rng) -> (Plain, Nest, usize) {
+    let (mut plain, _) = nest(rng);
+    plain.accesses.iter_mut().for_each(|access| access.clipped = true);
+    let first_reduced = rng.index(plain.sizes.len() + 1);
+    let mut nest = started(&plain, first_reduced);
+    if rng.one_in(2) {
+        nest.split_where_affine().unwrap();
+    }
+    for at in 0..plain.accesses.len() {
+        nest.clip(&[&format!("a{at}")], Clip::Reduced).unwrap();
+    }
+    if rng.one_in(2) {
+        let name = nest.loops()[rng.index(nest.loops().len())].name.clone();
+        nest.partition(&name, &["a0"]).unwrap();
+    }
+    (plain, nest, first_reduced)
+}
+
 fn started(plain: &Plain, first_reduced: usize) -> Nest {
     let loops = plain.sizes.len();
     let mut graph = Graph::new();
@@ -217,9 +246,13 @@ fn started(plain: &Plain, first_reduced: usize) -> Nest {
 
 fn changed(rng: &mut Rng, plain: &Plain, nest: &mut Nest) {
     let loops = plain.sizes.len();
-    // Splits, by numbers and by names; a size of `n0 * 2` is made of both.
+    // Splits that leave no floor, or any, by numbers and by names; a size of `n0 * 2` is made of both.
+    let by_itself = rng.one_in(3);
+    if by_itself {
+        nest.split_where_affine().unwrap();
+    }
     for at in 0..loops {
-        if rng.one_in(2) {
+        if rng.one_in(2) || by_itself {
             continue;
         }
         let factors: Vec<Size> = match &plain.sizes[at] {
