@@ -74,13 +74,14 @@ impl Error {
             Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
                 ErrorKind::RangesDiffer
             }
-            Reason::Name { .. } => ErrorKind::Name,
+            Reason::Name { .. } | Reason::NestName(_) => ErrorKind::Name,
             Reason::DivisorRange { .. } | Reason::DivisorZero => ErrorKind::DivisionByZero,
             Reason::ValueOverflow { .. } | Reason::Overflow { .. } => ErrorKind::Overflow,
             Reason::NotANumber => ErrorKind::NotANumber,
             Reason::NotACondition => ErrorKind::NotACondition,
             Reason::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Reason::Nest { kind, .. } => *kind,
+            Reason::NestLoop(_) => ErrorKind::Loop,
+            Reason::NestWidth(_) => ErrorKind::Width,
             Reason::TooLong { .. } | Reason::TooManyValues { .. } => ErrorKind::TooLong,
         }
     }
@@ -153,9 +154,14 @@ pub(crate) enum Reason {
     TooLong { longest: usize },
     #[error("{count} values do not fit into memory")]
     TooManyValues { count: i64 },
-    /// What was wrong with a nest: written where it is found, so that a program without nests is linked without the sentences.
-    #[error("{text}")]
-    Nest { kind: ErrorKind, text: Box<str> },
+    /// What was wrong with a nest, a sort each: written where it is found, so that a program without nests is linked without the
+    /// sentences.
+    #[error("{0}")]
+    NestName(Box<str>),
+    #[error("{0}")]
+    NestLoop(Box<str>),
+    #[error("{0}")]
+    NestWidth(Box<str>),
 }
 
 pub(crate) fn were(given: usize) -> &'static str {

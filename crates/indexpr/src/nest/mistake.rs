@@ -1,6 +1,6 @@
 //! What a caller does wrong with a nest, as a sentence.
 
-use crate::error::{Error, ErrorKind, Reason, were};
+use crate::error::{Error, Reason, were};
 use crate::render::Language;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -40,11 +40,12 @@ impl Mistake {
     /// The error of an operation that failed for this reason.
     #[cold]
     pub(crate) fn in_op(self, op: &'static str) -> Error {
-        let kind = match self {
-            Mistake::LoopTwice { .. } | Mistake::Taken { .. } => ErrorKind::Name,
-            Mistake::TooNarrow { .. } => ErrorKind::Width,
-            _ => ErrorKind::Loop,
+        let text = self.to_string().into();
+        let reason = match self {
+            Mistake::LoopTwice { .. } | Mistake::Taken { .. } => Reason::NestName(text),
+            Mistake::TooNarrow { .. } => Reason::NestWidth(text),
+            _ => Reason::NestLoop(text),
         };
-        Reason::Nest { kind, text: self.to_string().into() }.in_op(op)
+        reason.in_op(op)
     }
 }
