@@ -53,6 +53,10 @@ pub enum ErrorKind {
     ValueOutside,
     /// A text, or a list of values, that would be too long.
     TooLong,
+    /// A loop or an access that a nest has not, or factors that do not make a loop's size.
+    Loop,
+    /// Numbers that a given width does not hold.
+    Width,
 }
 
 impl Error {
@@ -70,12 +74,14 @@ impl Error {
             Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
                 ErrorKind::RangesDiffer
             }
-            Reason::Name { .. } => ErrorKind::Name,
+            Reason::Name { .. } | Reason::NestName(_) => ErrorKind::Name,
             Reason::DivisorRange { .. } | Reason::DivisorZero => ErrorKind::DivisionByZero,
             Reason::ValueOverflow { .. } | Reason::Overflow { .. } => ErrorKind::Overflow,
             Reason::NotANumber => ErrorKind::NotANumber,
             Reason::NotACondition => ErrorKind::NotACondition,
             Reason::ValueOutside { .. } => ErrorKind::ValueOutside,
+            Reason::NestLoop(_) => ErrorKind::Loop,
+            Reason::NestWidth(_) => ErrorKind::Width,
             Reason::TooLong { .. } | Reason::TooManyValues { .. } => ErrorKind::TooLong,
         }
     }
@@ -148,8 +154,16 @@ pub(crate) enum Reason {
     TooLong { longest: usize },
     #[error("{count} values do not fit into memory")]
     TooManyValues { count: i64 },
+    /// What was wrong with a nest, a sort each: written where it is found, so that a program without nests is linked without the
+    /// sentences.
+    #[error("{0}")]
+    NestName(Box<str>),
+    #[error("{0}")]
+    NestLoop(Box<str>),
+    #[error("{0}")]
+    NestWidth(Box<str>),
 }
 
-fn were(given: usize) -> &'static str {
+pub(crate) fn were(given: usize) -> &'static str {
     if given == 1 { "was" } else { "were" }
 }

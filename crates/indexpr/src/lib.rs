@@ -20,6 +20,8 @@
 //!   each division is made only where the boundary test cannot show that it is affine.
 //! - [`IndexExpr`]: an index, its guard and the loops around them: code ([`IndexExpr::code`]) and complete kernels that
 //!   gather ([`IndexExpr::kernel`]).
+//! - [`Nest`]: several accesses over common loops: splits that leave no floor ([`Nest::splits_where_affine`]), guards as
+//!   bounds of loops ([`Nest::clip`], [`Nest::partition`]), [`Levels`] as data and as text around a [`Body`].
 //! - [`boundary`]: the boundary test by itself.
 //! - [`ParseError`], [`why_no_name`]: why a text is no expression, and where; why it cannot be the name of a variable.
 //!
@@ -50,6 +52,7 @@ mod import;
 mod index;
 mod lattice;
 mod lines;
+mod nest;
 mod order;
 mod parse;
 mod places;
@@ -74,8 +77,12 @@ pub use form::Form;
 pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
+pub use nest::{
+    Access, Clip, Definition, Header, Level, Levels, Loop, LoopFunction, Nest, Overlap, Reference, Signedness, Size,
+    Splits, Unserved, WhyUnserved, Width,
+};
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
-pub use render::{Language, UnknownLanguage, Unsupported};
+pub use render::{Body, Language, UnknownLanguage, Unsupported};
 pub use shapetracker_base::text::ParseError;
 pub use syntax::{Syntax, why_no_name};
 

@@ -410,7 +410,7 @@ impl Writer<'_> {
 
 impl Dialect {
     /// A literal number.
-    fn number(self, value: i64) -> Text {
+    pub(super) fn number(self, value: i64) -> Text {
         match value {
             // The sign is no part of the literal in C, and the number without it is too large.
             i64::MIN if !self.is_exact() && self != Dialect::Rust => Text::new("(-9223372036854775807 - 1)", Primary),

@@ -6,18 +6,24 @@ use shapetracker_base::text::tuple;
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::cuda;
 use super::language::{Language, Reason, Unsupported};
-use super::lower::{Dialect, Infix, Op, Program};
+use super::loops::{How, Lines, Part, written};
+use super::lower::{Dialect, Program};
+
 use super::parts::{Valid, digit, used_loops};
 use super::spread::Spread;
 use crate::constants::{constant, parts};
-use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::error::Error;
+use crate::graph::{Binary, Expr, Graph, Map, Node, Variable};
 use crate::index::IndexExpr;
+use crate::nest::{Header, Level, Levels};
 
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
         Language::Python => numpy(code),
-        Language::C | Language::Rust => nest(code, language),
+        Language::C | Language::Rust => {
+            nest(code, names(&code.graph).into_iter().map(str::to_owned).collect(), language)
+        }
         Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),
         Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
     }
@@ -200,73 +206,55 @@ pub(super) fn stores(language: Language, valid: Valid) -> Vec<String> {
 }
 
 /// A loop nest, with loop-invariant code motion: a definition stands in the innermost loop that it depends on, and no
-/// further in. The position in the output is hoisted in the same way. Loops that run once are not written.
-fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
-    let elements = elements(code);
+/// further in. The position in the output is hoisted in the same way. Loops that run once are not written. Parameters, which
+/// are the last of the names, are arguments.
+pub(super) fn nest(code: &IndexExpr, names: Vec<String>, language: Language) -> Result<String, Unsupported> {
     let is_rust = language == Language::Rust;
-    let head = match is_rust {
-        true => "pub fn gather(input: &[f32], out: &mut [f32]) {\n",
-        false => "void gather(const float *restrict in, float *restrict out) {\n",
-    };
-    let without_input = if is_rust { "let _ = input;" } else { "(void)in;" };
-    if elements == 0 {
-        let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
-        return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
-    }
-    // Other parts of a sum may have more bits.
-    let is_as_narrow = |(graph, roots): &(Graph, Vec<Expr>)| code.is_wide() || !graph.is_wide(roots);
-    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index], code.extents.len())
-        .filter(is_as_narrow)
-        .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
-    let valid = Valid::of(&graph, roots[0]);
-    let named = valid.named(roots[0], roots[1]);
-    let loops: Vec<usize> = (0..code.extents.len()).filter(|axis| code.extents[*axis] > 1).collect();
-
+    let arguments = names[code.extents.len()..].to_vec();
+    let valid = Valid::of(&code.graph, code.valid);
+    let (levels, at) = levels(code, names).map_err(|_| Reason::Sizes { language })?;
     let dialect = language.dialect().unwrap_or(Dialect::C);
-    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
-    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements, true)?;
-    let mut position = program.int(0);
-    for &axis in &loops {
-        let stride = program.int(code.extents[axis + 1..].iter().product());
-        let variable = program.push(Op::Variable(axis));
-        let part = program.infix(Infix::Mul, variable, stride);
-        position = program.infix(Infix::Add, position, part);
-    }
-    let mut roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
-    roots.push(Root::Inline(position));
-    let names = names(&graph);
-    let level = |axis: usize| loops.iter().position(|other| *other == axis).map_or(0, |outer| outer + 1);
-    let levels: Vec<usize> = (0..names.len()).map(level).collect();
-    let (statements, texts) =
-        Writer { program: &program, variables: &names, levels: &levels, foreign: false }.write(&roots);
+    let how = How { dialect, unsigned: false, elements: elements(code), depth: 1 };
+    let named = valid.named(code.valid, code.index);
+    let titled: Vec<(String, Expr)> = named.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
+    let innermost = levels.all.len() - 1;
+    let line = |_: usize, _: Part, texts: &[Text]| store(is_rust, valid, texts[0].clone(), innermost > 0);
+    let around = vec![false; levels.all.len()];
+    let Lines { lines, number } = written(&levels, &titled, &[at], &around, how, &line)?;
 
-    let mut text = String::from(head);
-    let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
-    if valid == Valid::None {
-        line(0, without_input);
+    let mut head = String::from(match is_rust {
+        true => "pub fn gather(input: &[f32], out: &mut [f32]",
+        false => "void gather(const float *restrict in, float *restrict out",
+    });
+    for name in &arguments {
+        head += &if is_rust { format!(", {name}: {number}") } else { format!(", {number} {name}") };
     }
-    for level in 0..=loops.len() {
-        if level > 0 {
-            let (axis, number) = (loops[level - 1], program.number_type());
-            let (name, size) = (names[axis], code.extents[axis]);
-            line(
-                level - 1,
-                &match is_rust {
-                    true => format!("for {name} in 0..{size}_{number} {{"),
-                    false => format!("for ({number} {name} = 0; {name} < {size}; ++{name}) {{"),
-                },
-            );
-        }
-        statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
+    head += ") {\n";
+    // What nothing uses, for compilers that ask.
+    let is_empty = code.extents.contains(&0);
+    let used =
+        parts(&code.graph, &named.iter().map(|named| named.1).chain(code.sizes.iter().copied()).collect::<Vec<_>>());
+    let is_used = |place: usize| {
+        used.iter()
+            .any(|part| constant(&code.graph, *part).is_none() && code.graph.node(*part) == Node::Variable(place))
+    };
+    let mut unused: Vec<&str> = Vec::new();
+    if is_empty || valid == Valid::None {
+        unused.push(if is_rust { "input" } else { "in" });
     }
-    let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", Binds::Primary));
-    line(loops.len(), &store(is_rust, valid, at, !loops.is_empty()));
-    (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
-    Ok(text)
+    if is_empty {
+        unused.push("out");
+    }
+    let loops = code.extents.len();
+    unused.extend((0..arguments.len()).filter(|at| is_empty || !is_used(loops + at)).map(|at| &arguments[at][..]));
+    for name in unused {
+        head += &if is_rust { format!("    let _ = {name};\n") } else { format!("    (void){name};\n") };
+    }
+    Ok(format!("{head}{}}}\n", if is_empty { "" } else { &lines }))
 }
 
 /// The line with which the innermost loop writes an element at a position, which is a literal where there are no loops.
-pub(super) fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> String {
+fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> String {
     match (is_rust, valid) {
         (true, _) => {
             let at = if in_loops { format!("{} as usize", at.operand(Binds::Unary)) } else { at.text };
@@ -282,13 +270,61 @@ pub(super) fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> St
     }
 }
 
+/// The loops that do not run once, each inside of the one before it, and the position of an element in the output: the sum of
+/// each loop times the sizes of those inside of it. Where there is never an element there are no loops.
+fn levels(code: &IndexExpr, names: Vec<String>) -> Result<(Levels, Expr), Error> {
+    let mut graph = code.graph.clone();
+    let mut depths = vec![0; names.len()];
+    let mut all = vec![Level::new(None, None)];
+    let begin = graph.int(0);
+    let (mut terms, mut stride): (Vec<Expr>, Option<Expr>) = (Vec::new(), None);
+    let loops = if code.extents.contains(&0) { 0 } else { code.extents.len() };
+    for (axis, depth) in depths.iter_mut().enumerate().take(loops) {
+        let end = match code.sizes.get(axis) {
+            Some(size) => *size,
+            None => graph.int(code.extents[axis]),
+        };
+        if constant(&graph, end) == Some(1) {
+            continue;
+        }
+        let Variable { name, range } = code.graph.variables()[axis].clone();
+        let variable = graph.variable(&name, range)?;
+        let header = Header { name, variable, begin, end, is_reduced: false, place: axis };
+        all.push(Level::new(Some(all.len() - 1), Some(header)));
+        *depth = all.len() - 1;
+    }
+    if let Some(level) = all.last_mut() {
+        level.is_innermost = true;
+    }
+    for level in all[1..].iter().rev() {
+        let Some(Header { variable, end, .. }) = level.header.clone() else { continue };
+        terms.push(match stride {
+            Some(stride) => graph.binary(Binary::Mul, variable, stride)?,
+            None => variable,
+        });
+        stride = Some(match stride {
+            Some(stride) => graph.binary(Binary::Mul, end, stride)?,
+            None => end,
+        });
+    }
+    let mut position = None;
+    for term in terms.into_iter().rev() {
+        position = Some(match position {
+            Some(position) => graph.binary(Binary::Add, position, term)?,
+            None => term,
+        });
+    }
+    let position = position.unwrap_or(begin);
+    Ok((Levels { graph, all, names, depths }, position))
+}
+
 /// The same expressions with sums and conjunctions reassociated for loop-invariant code motion: their operands in the
 /// order of the loops that they depend on, outermost first. `None` if an intermediate value could leave `i64`.
 ///
 /// In `(i + k) + j` with loops `i`, `j`, `k` no sum can leave the innermost loop; in `(i + j) + k` the first one can.
-/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case. Variables from `loops` on
-/// are no loops, and count as constants.
-pub(super) fn grouped(graph: &Graph, roots: &[Expr], loops: usize) -> Option<(Graph, Vec<Expr>)> {
+/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case. For each variable there is
+/// the level of its loop, counted from 1; those of level 0, or none, are no loops, and count as constants.
+pub(super) fn grouped(graph: &Graph, roots: &[Expr], depths: &[usize]) -> Option<(Graph, Vec<Expr>)> {
     let parts = parts(graph, roots);
     let family = |expr: Expr| match graph.node(expr) {
         _ if constant(graph, expr).is_some() => None,
@@ -303,10 +339,8 @@ pub(super) fn grouped(graph: &Graph, roots: &[Expr], loops: usize) -> Option<(Gr
     for &part in &parts {
         let mut level = 0;
         if constant(graph, part).is_none() {
-            if let Node::Variable(variable) = graph.node(part)
-                && variable < loops
-            {
-                level = variable + 1;
+            if let Node::Variable(variable) = graph.node(part) {
+                level = depths.get(variable).copied().unwrap_or(0);
             }
             for operand in graph.node(part).operands() {
                 let (count, needs_value) = uses.entry(operand).or_default();

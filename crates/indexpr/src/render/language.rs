@@ -154,6 +154,9 @@ pub struct Unsupported(#[from] Reason);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Reason {
+    /// What was wrong with a nest or its body: written where it is found.
+    #[error("{0}")]
+    Nest(Box<str>),
     #[error(
         "wgsl: its integers have 32 bits, and a value ranges from {low} to {high}; \
          move the start of the buffer or split the tensor so that all values fit"
@@ -184,4 +187,16 @@ pub(super) enum Reason {
          simplify it, or choose a language with variables"
     )]
     TooLong { most: usize },
+}
+
+impl From<crate::nest::Mistake> for Reason {
+    fn from(mistake: crate::nest::Mistake) -> Reason {
+        Reason::Nest(mistake.to_string().into())
+    }
+}
+
+impl From<crate::error::Error> for Reason {
+    fn from(error: crate::error::Error) -> Reason {
+        Reason::Nest(error.to_string().into())
+    }
 }

@@ -2,8 +2,11 @@
 //! are among them, and both round down. They are single expressions, without names for shared parts.
 
 use super::language::{Reason, Unsupported};
-use crate::constants::{literal, parts};
+use super::loops::Part;
+use super::nest::{Asked, Body, Piece, pieces};
+use crate::constants::{constant, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::nest::{Levels, Mistake, Nest};
 
 /// The most operations that one expression may have written out: a shared part is repeated at each use, which can grow
 /// exponentially.
@@ -23,7 +26,7 @@ pub(super) fn code(
     }
     let mut text = String::new();
     for (name, expr) in named {
-        let affine = Affine::new(graph, *expr, loops)?;
+        let affine = Affine::new(graph, *expr, |place| place < loops)?;
         text += &match graph.sort(*expr) {
             Sort::Number => format!("#{name} = affine_map<{dims} -> ({})>\n", affine.texts[expr].0),
             Sort::Condition => format!("#{name} = affine_set<{dims} : ({})>\n", affine.constraints(*expr)?),
@@ -40,10 +43,193 @@ pub(super) fn map(graph: &Graph, results: &[Expr]) -> Result<String, Unsupported
         if graph.sort(*result) != Sort::Number {
             return Err(Reason::NotAffine { what: "a condition", instead: "give it a set of its own" }.into());
         }
-        let affine = Affine::new(graph, *result, variables.len())?;
+        let affine = Affine::new(graph, *result, |_| true)?;
         texts.push(affine.texts[result].0.clone());
     }
     Ok(format!("affine_map<({}) -> ({})>", variables.join(", "), texts.join(", ")))
+}
+
+/// A nest as loops of the affine dialect, around a body.
+pub(super) fn nest(nest: &Nest, levels: &Levels, asked: &[Asked], body: &Body) -> Result<String, Unsupported> {
+    let writer = Nested { nest, levels, asked, body, outer: levels.around_reduced(), lines: String::new() };
+    Ok(writer.written()?)
+}
+
+struct Nested<'a> {
+    nest: &'a Nest,
+    levels: &'a Levels,
+    asked: &'a [Asked],
+    body: &'a Body,
+    outer: Vec<bool>,
+    lines: String,
+}
+
+impl Nested<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.lines += &format!("{}{line}\n", "    ".repeat(depth));
+    }
+
+    /// What a map or a set is over, and what it is applied to: the loops and parameters that expressions depend on.
+    fn operands(&self, exprs: &[Expr]) -> (String, String) {
+        let graph = self.levels.graph();
+        let (mut loops, mut symbols) = (Vec::new(), Vec::new());
+        for part in parts(graph, exprs).into_iter().filter(|part| constant(graph, *part).is_none()) {
+            if let Node::Variable(place) = graph.node(part) {
+                let name = graph.variables()[place].name.clone();
+                if self.is_loop(place) { loops.push(name) } else { symbols.push(name) }
+            }
+        }
+        let list = |names: &[String], sigil: &str| {
+            names.iter().map(|name| format!("{sigil}{name}")).collect::<Vec<String>>().join(", ")
+        };
+        let both = |sigil: &str| match symbols.is_empty() {
+            true => format!("({})", list(&loops, sigil)),
+            false => format!("({})[{}]", list(&loops, sigil), list(&symbols, sigil)),
+        };
+        (both(""), both("%"))
+    }
+
+    fn is_loop(&self, place: usize) -> bool {
+        place >= self.nest.parameters().len()
+    }
+
+    fn map(&self, exprs: &[Expr]) -> Result<String, Reason> {
+        let (dims, operands) = self.operands(exprs);
+        let mut results = Vec::new();
+        for expr in exprs {
+            let affine = Affine::new(self.levels.graph(), *expr, |place| self.is_loop(place))?;
+            results.push(affine.texts[expr].0.clone());
+        }
+        Ok(format!("affine_map<{dims} -> ({})>{operands}", results.join(", ")))
+    }
+
+    /// A bound of a loop: the largest of several, or the smallest.
+    fn bound(&self, expr: Expr, op: Binary) -> Result<String, Reason> {
+        let graph = self.levels.graph();
+        if let Some(Node::Int(value)) = literal(graph, expr) {
+            return Ok(value.to_string());
+        }
+        let (mut exprs, mut pending) = (Vec::new(), vec![expr]);
+        while let Some(expr) = pending.pop() {
+            match graph.node(expr) {
+                Node::Binary(other, a, b) if other == op => pending.extend([b, a]),
+                _ => exprs.push(expr),
+            }
+        }
+        let name = if op == Binary::Max { "max" } else { "min" };
+        let map = self.map(&exprs)?;
+        Ok(if exprs.len() > 1 { format!("{name} {map}") } else { map })
+    }
+
+    /// What a body asks for, each defined in the level that knows it.
+    fn written(mut self) -> Result<String, Reason> {
+        enum Step {
+            Open(usize),
+            After(usize),
+            Close(usize),
+        }
+        let known = self.levels.levels_of(&self.asked.iter().map(|asked| asked.expr).collect::<Vec<Expr>>());
+        let mut titles: Vec<(String, Option<Expr>)> = Vec::new();
+        for asked in self.asked {
+            let graph = self.levels.graph();
+            titles.push(match (literal(graph, asked.expr), graph.node(asked.expr)) {
+                (Some(Node::Bool(value)), _) => (value.to_string(), None),
+                _ if asked.guard || graph.is_condition(asked.expr) => {
+                    return Err(Mistake::GuardAsValue { name: asked.name[..].into() }.into());
+                }
+                (_, Node::Variable(place)) => (format!("%{}", graph.variables()[place].name), None),
+                _ => {
+                    let same = self
+                        .asked
+                        .iter()
+                        .zip(&titles)
+                        .find(|(other, (_, expr))| other.title == asked.title && *expr == Some(asked.expr));
+                    let taken = |title: &String| titles.iter().any(|(other, _)| other == title);
+                    let mut title = format!("%{}", asked.title);
+                    match same {
+                        Some((_, (title, _))) => (title.clone(), Some(asked.expr)),
+                        None => {
+                            let mut number = 0;
+                            while taken(&title) || graph.variable_named(&title[1..]).is_some() {
+                                number += 1;
+                                title = format!("%{}_{number}", asked.title);
+                            }
+                            (title, Some(asked.expr))
+                        }
+                    }
+                }
+            });
+        }
+        let is_first = |at: usize| titles[..at].iter().all(|(title, _)| *title != titles[at].0);
+        let defined: Vec<usize> = (0..titles.len()).filter(|at| titles[*at].1.is_some() && is_first(*at)).collect();
+        let body = |asked: &[Asked], text: &str, level: usize, part: Part| {
+            let mut lines = String::new();
+            for piece in pieces(text) {
+                match piece {
+                    Piece::Text(text) => lines += text,
+                    Piece::Name(name, guard) => {
+                        let at = asked.iter().position(|asked| {
+                            (asked.level, asked.guard) == (level, guard) && asked.part == part && asked.name == name
+                        });
+                        lines += at.map_or("", |at| &titles[at].0);
+                    }
+                }
+            }
+            lines
+        };
+        let (mut pending, mut depth) = (vec![Step::Open(0)], 0);
+        while let Some(step) = pending.pop() {
+            match step {
+                Step::Open(at) => {
+                    let level = &self.levels.all()[at];
+                    if let Some(header) = &level.header
+                        && let Node::Variable(place) = self.levels.graph().node(header.variable)
+                    {
+                        let name = self.levels.graph().variables()[place].name.clone();
+                        let (begin, end) =
+                            (self.bound(header.begin, Binary::Max)?, self.bound(header.end, Binary::Min)?);
+                        self.line(depth, &format!("affine.for %{name} = {begin} to {end} {{"));
+                        depth += 1;
+                        pending.push(Step::Close(depth - 1));
+                    }
+                    for &one in defined.iter().filter(|one| known[**one] == at) {
+                        let (title, expr) = &titles[one];
+                        if let Some(expr) = expr {
+                            let map = self.map(&[*expr])?;
+                            self.line(depth, &format!("{title} = affine.apply {map}"));
+                        }
+                    }
+                    if self.outer[at] {
+                        let lines = body(self.asked, self.body.of(Part::Before), at, Part::Before);
+                        lines.lines().for_each(|line| self.line(depth, line));
+                        pending.push(Step::After(at));
+                    }
+                    if let Some(condition) = self.levels.all()[at].condition {
+                        let (dims, operands) = self.operands(&[condition]);
+                        let affine = Affine::new(self.levels.graph(), condition, |place| self.is_loop(place))?;
+                        let set = format!("affine_set<{dims} : ({})>", affine.constraints(condition)?);
+                        self.line(depth, &format!("affine.if {set}{operands} {{"));
+                        depth += 1;
+                        pending.push(Step::Close(depth - 1));
+                    }
+                    if self.levels.all()[at].is_innermost {
+                        let lines = body(self.asked, self.body.of(Part::Inner), at, Part::Inner);
+                        lines.lines().for_each(|line| self.line(depth, line));
+                    }
+                    pending.extend(self.levels.within(at).rev().map(Step::Open));
+                }
+                Step::After(at) => {
+                    let lines = body(self.asked, self.body.of(Part::After), at, Part::After);
+                    lines.lines().for_each(|line| self.line(depth, line));
+                }
+                Step::Close(to) => {
+                    depth = to;
+                    self.line(depth, "}");
+                }
+            }
+        }
+        Ok(self.lines)
+    }
 }
 
 /// The texts of the numbers that an expression is made of.
@@ -56,7 +242,7 @@ struct Affine<'g> {
 }
 
 impl Affine<'_> {
-    fn new(graph: &Graph, of: Expr, loops: usize) -> Result<Affine<'_>, Reason> {
+    fn new(graph: &Graph, of: Expr, is_loop: impl Fn(usize) -> bool) -> Result<Affine<'_>, Reason> {
         let mut affine = Affine { graph, texts: Map::default(), symbolic: Map::default() };
         let mut sizes: Map<Expr, usize> = Map::default();
         for part in parts(graph, &[of]) {
@@ -67,7 +253,7 @@ impl Affine<'_> {
             }
             sizes.insert(part, size);
             let is_symbolic = match literal(graph, part).unwrap_or_else(|| graph.node(part)) {
-                Node::Variable(place) => place >= loops,
+                Node::Variable(place) => !is_loop(place),
                 node => node.operands().all(|operand| affine.symbolic[&operand]),
             };
             affine.symbolic.insert(part, is_symbolic);

@@ -10,8 +10,10 @@ mod cuda;
 mod kernel;
 pub(crate) mod language;
 mod latex;
+mod loops;
 mod lower;
 mod mlir;
+mod nest;
 mod order;
 mod parts;
 mod sized;
@@ -23,6 +25,7 @@ use clike::{Root, Writer};
 use language::Reason;
 pub use language::{Language, UnknownLanguage, Unsupported};
 use lower::{Dialect, Program};
+pub use nest::Body;
 
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.

@@ -3,14 +3,14 @@
 
 use smallvec::SmallVec;
 
-use super::clike::{Root, Text, Writer};
-use super::kernel::{elements, grouped, store, stores};
+use super::clike::{Root, Writer};
+use super::kernel::{elements, nest, stores};
 use super::language::{Language, Reason, Unsupported};
 use super::lower::{Dialect, Op, Program};
 use super::parts::{Valid, used_loops};
 use crate::constants::{constant, parts};
 use crate::error::{Error, Reason as Mistake};
-use crate::graph::{Binary, Expr, Graph, Node};
+use crate::graph::{Expr, Graph, Node};
 use crate::index::{IndexExpr, KernelWriter};
 
 /// Words of the languages and names of the kernels themselves that an argument cannot have; those that are no names of
@@ -101,21 +101,25 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     let names = names(code);
     match language {
         Language::Python => numpy(code, &names),
-        Language::C | Language::Rust => nest(code, &names, language),
+        Language::C | Language::Rust => nest(code, names, language),
         Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
         _ => grid(code, &names, language),
     }
 }
 
-/// The names of the variables, with an underscore behind those that mean something else in a kernel.
+/// The names of the variables.
 fn names(code: &IndexExpr) -> Vec<String> {
-    let variables = code.graph.variables();
-    let mut names: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
+    unreserved(code.graph.variables().iter().map(|variable| variable.name.clone()).collect())
+}
+
+/// Names with an underscore behind those that mean something else in a kernel.
+pub(super) fn unreserved(mut names: Vec<String>) -> Vec<String> {
+    let is_reserved = |name: &String| RESERVED.contains(&format!(" {name} "));
     for place in 0..names.len() {
-        while RESERVED.contains(&format!(" {} ", names[place]))
-            || names.iter().enumerate().any(|(other, name)| other != place && *name == names[place])
-        {
-            names[place].push('_');
+        if is_reserved(&names[place]) {
+            while is_reserved(&names[place]) || (0..names.len()).any(|at| at != place && names[at] == names[place]) {
+                names[place].push('_');
+            }
         }
     }
     names
@@ -347,116 +351,4 @@ fn grid(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     lines.extend(stores(language, valid));
     let lines: String = lines.iter().map(|line| format!("    {line}\n")).collect();
     Ok(format!("{head}{lines}}}\n"))
-}
-
-/// A loop nest, with loop-invariant code motion.
-fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String, Unsupported> {
-    let is_rust = language == Language::Rust;
-    let axes = code.sizes.len();
-    // The position in the output, and with it everything that is computed, in one graph.
-    let mut graph = code.graph.clone();
-    let position = position(&mut graph, code).ok_or(Reason::Sizes { language })?;
-    let mut roots = vec![code.valid, code.index, position];
-    roots.extend(&code.sizes);
-    // Other parts of a sum may have more bits.
-    let is_as_narrow = |(other, others): &(Graph, Vec<Expr>)| graph.is_wide(&roots) || !other.is_wide(others);
-    let (graph, roots) = grouped(&graph, &roots, axes).filter(is_as_narrow).unwrap_or((graph, roots));
-    let valid = Valid::of(&graph, roots[0]);
-    let named = valid.named(roots[0], roots[1]);
-    let once = |axis: usize| constant(&graph, roots[3 + axis]) == Some(1);
-    let loops: Vec<usize> = (0..axes).filter(|axis| !once(*axis)).collect();
-
-    let dialect = language.dialect().unwrap_or(Dialect::C);
-    let inline = loops.iter().map(|axis| roots[3 + axis]);
-    let exprs: Vec<Expr> = named.iter().map(|named| named.1).chain([roots[2]]).chain(inline).collect();
-    let (program, places) = Program::with_elements(&graph, &exprs, dialect, elements(code), true)?;
-    let places = places.into_iter().enumerate();
-    let roots: Vec<Root> = places
-        .map(|(place, root)| match named.get(place) {
-            Some((name, _)) => Root::Named(name, root),
-            None => Root::Inline(root),
-        })
-        .collect();
-    let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
-    let level = |place: usize| loops.iter().position(|axis| *axis == place).map_or(0, |outer| outer + 1);
-    let levels: Vec<usize> = (0..variables.len()).map(level).collect();
-    let (statements, texts) =
-        Writer { program: &program, variables: &variables, levels: &levels, foreign: false }.write(&roots);
-
-    let number = program.number_type();
-    let mut text = String::from(match is_rust {
-        true => "pub fn gather(input: &[f32], out: &mut [f32]",
-        false => "void gather(const float *restrict in, float *restrict out",
-    });
-    for name in arguments(code, names) {
-        text += &if is_rust { format!(", {name}: {number}") } else { format!(", {number} {name}") };
-    }
-    text += ") {\n";
-    let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
-    let input = if is_rust { "input" } else { "in" };
-    let without = |name: &str| if is_rust { format!("let _ = {name};") } else { format!("(void){name};") };
-    if code.extents.contains(&0) {
-        // There is never an element.
-        let names = [input, "out"].into_iter().chain(arguments(code, names).iter().map(|name| &name[..]));
-        names.for_each(|name| line(0, &without(name)));
-        text += "}\n";
-        return Ok(text);
-    }
-    let without_input = (valid == Valid::None).then_some(input);
-    for name in without_input.into_iter().chain(unused(code, names, &exprs_of(code, &named))) {
-        line(0, &without(name));
-    }
-    for level in 0..=loops.len() {
-        if level > 0 {
-            let (name, size) = (variables[loops[level - 1]], &texts[level].text);
-            let is_literal = size.bytes().all(|byte| byte.is_ascii_digit());
-            // The index along a size of at most 1 is 0, and written so.
-            let name = if is_rust && code.extents[loops[level - 1]] == 1 { "_" } else { name };
-            line(
-                level - 1,
-                &match (is_rust, is_literal) {
-                    (true, true) => format!("for {name} in 0..{size}_{number} {{"),
-                    (true, false) => format!("for {name} in 0..{size} {{"),
-                    (false, _) => format!("for ({number} {name} = 0; {name} < {size}; ++{name}) {{"),
-                },
-            );
-        }
-        statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
-    }
-    let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", super::clike::Binds::Primary));
-    line(loops.len(), &store(is_rust, valid, at, !loops.is_empty()));
-    (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
-    Ok(text)
-}
-
-/// The sizes and what has a name, in the graph of the code.
-fn exprs_of(code: &IndexExpr, named: &[(&str, Expr)]) -> Vec<Expr> {
-    let of = |name: &str| if name == "valid" { code.valid } else { code.index };
-    code.sizes.iter().copied().chain(named.iter().map(|(name, _)| of(name))).collect()
-}
-
-/// The position of an element in the output: the sum of each loop times the product of the sizes of those inside it.
-fn position(graph: &mut Graph, code: &IndexExpr) -> Option<Expr> {
-    // The sum so far, and the sizes inside of the next axis.
-    let (mut sum, mut stride, mut inner): (Option<Expr>, Option<Expr>, Option<Expr>) = (None, None, None);
-    for (axis, size) in code.sizes.iter().enumerate().rev() {
-        if constant(graph, *size) == Some(1) {
-            continue;
-        }
-        stride = match (inner.replace(*size), stride) {
-            (Some(size), Some(stride)) => Some(graph.binary(Binary::Mul, size, stride).ok()?),
-            (size, stride) => size.or(stride),
-        };
-        let range = code.graph.variables()[axis].range.clone();
-        let index = graph.variable(&code.graph.variables()[axis].name, range).ok()?;
-        let term = match stride {
-            Some(stride) => graph.binary(Binary::Mul, index, stride).ok()?,
-            None => index,
-        };
-        sum = Some(match sum {
-            None => term,
-            Some(inner) => graph.binary(Binary::Add, term, inner).ok()?,
-        });
-    }
-    Some(sum.unwrap_or_else(|| graph.int(0)))
 }

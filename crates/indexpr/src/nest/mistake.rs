@@ -1,0 +1,51 @@
+//! What a caller does wrong with a nest, as a sentence.
+
+use crate::error::{Error, Reason, were};
+use crate::render::Language;
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum Mistake {
+    #[error("there is a loop or a parameter `{name}` already")]
+    LoopTwice { name: Box<str> },
+    #[error("something of the nest is called `{name}` already")]
+    Taken { name: Box<str> },
+    #[error("there is no loop {}; there are {loops}", shapetracker_base::text::quoted(.name))]
+    NoLoop { name: Box<str>, loops: Box<str> },
+    #[error("there is no access {}; there are {accesses}", shapetracker_base::text::quoted(.name))]
+    NoAccess { name: Box<str>, accesses: Box<str> },
+    #[error("takes each loop once: there are {loops}")]
+    EachLoopOnce { loops: Box<str> },
+    #[error("`{name}` has an index over {loops} loops, but {given} expressions {} given for them", were(*.given))]
+    Axes { name: Box<str>, loops: usize, given: usize },
+    #[error("`{name}` is neither a loop of the nest nor a parameter")]
+    NeitherLoopNorParameter { name: Box<str> },
+    #[error("the factors {factors} do not make the size of `{name}`, which is {size}")]
+    Factors { name: Box<str>, factors: Box<str>, size: Box<str> },
+    #[error("32 bits do not hold {what}, which ranges from {low} to {high}{hint}")]
+    TooNarrow { what: Box<str>, low: i64, high: i64, hint: Box<str> },
+    // Of text.
+    #[error("body: {} is called `{name}`; there are {known}", if *.guard { "no access" } else { "nothing" })]
+    Body { name: Box<str>, guard: bool, known: Box<str> },
+    #[error("body: `{name}` depends on `{variable}`, a loop inside of which it does not stand")]
+    Inside { name: Box<str>, variable: Box<str> },
+    #[error("{language}: there are no loops in this language")]
+    NoLoops { language: Language },
+    #[error("width: 32 bits were given, and a bound of a loop needs more")]
+    Given,
+    #[error("mlir: the guard of `{name}` is no value there; loops and conditions can take its place (`Nest::clip`)")]
+    GuardAsValue { name: Box<str> },
+}
+
+impl Mistake {
+    /// The error of an operation that failed for this reason.
+    #[cold]
+    pub(crate) fn in_op(self, op: &'static str) -> Error {
+        let text = self.to_string().into();
+        let reason = match self {
+            Mistake::LoopTwice { .. } | Mistake::Taken { .. } => Reason::NestName(text),
+            Mistake::TooNarrow { .. } => Reason::NestWidth(text),
+            _ => Reason::NestLoop(text),
+        };
+        reason.in_op(op)
+    }
+}

@@ -1,0 +1,203 @@
+//! What is said of accesses along loops, beside all of their addresses.
+
+use std::collections::HashSet;
+
+use indexpr::{Nest, Overlap, Signedness, Width};
+use shapetracker_testing::{Rng, are_all_held, numbers};
+
+use crate::random::{self, Plain};
+use crate::walked::{values, walk};
+
+/// The addresses of an access of a nest, in the order of its loops; `None` where there is no element.
+fn addresses(nest: &Nest, at: usize, parameters: &[i64]) -> Vec<(Vec<i64>, Option<i64>)> {
+    let levels = nest.levels().unwrap();
+    let mut found = Vec::new();
+    walk(&levels, 0, &mut values(&levels, parameters), &mut |level, values| {
+        let value = |expr| levels.graph().evaluate(expr, values).unwrap();
+        let of = |name: &str| level.loops.iter().find(|known| known.name == name).unwrap().expr;
+        let point = nest.loops().iter().map(|one| value(of(&one.name))).collect();
+        let access = &level.accesses[at];
+        found.push((point, (value(access.valid) == 1).then(|| value(access.index))));
+    });
+    found
+}
+
+/// A random nest that runs as its loops say: no guard shortens them.
+fn nest(rng: &mut Rng) -> (Plain, Nest) {
+    let (mut plain, _) = random::nest(rng);
+    plain.accesses.iter_mut().for_each(|access| access.clipped = false);
+    let nest = random::plainly(&plain);
+    (plain, nest)
+}
+
+#[test]
+fn strides_runs_and_vectors_are_those_of_the_addresses() {
+    let (mut strides, mut missed, mut runs, mut wide, mut reused, mut asked) = (0, 0, 0, 0, 0, 0);
+    for case in numbers(400) {
+        let mut rng = Rng(0xfac7_0000 + case);
+        let (plain, mut nest) = nest(&mut rng);
+        let parameters = random::parameters(&mut rng, &plain).pop().unwrap();
+        let others = vec![0; nest.graph().variables().len() - parameters.len()];
+        let number = |nest: &Nest, expr| {
+            let point: Vec<i64> = parameters.iter().copied().chain(others.iter().copied()).collect();
+            nest.graph().evaluate(expr, &point).unwrap()
+        };
+        for at in 0..plain.accesses.len() {
+            let name = format!("a{at}");
+            let all = addresses(&nest, at, &parameters);
+            let known: std::collections::HashMap<&Vec<i64>, Option<i64>> =
+                all.iter().map(|(point, address)| (point, *address)).collect();
+            for (place, one) in nest.loops().to_vec().iter().enumerate() {
+                asked += 1;
+                let next = |point: &Vec<i64>| {
+                    let mut next = point.clone();
+                    next[place] += 1;
+                    next
+                };
+                let stride = nest.stride(&name, &one.name).unwrap().map(|stride| number(&nest, stride));
+                for (point, address) in &all {
+                    let Some((address, next)) = address.zip(known.get(&next(point)).copied().flatten()) else {
+                        continue;
+                    };
+                    if let Some(stride) = stride {
+                        assert_eq!(next - address, stride, "{plain:?} {name} {}", one.name);
+                    }
+                }
+                strides += usize::from(stride.is_some());
+                if stride.is_none() && plain.parameters.is_empty() {
+                    let step = |(point, address): &(Vec<i64>, Option<i64>)| {
+                        Some(known.get(&next(point)).copied().flatten()? - (*address)?)
+                    };
+                    missed += usize::from(all.iter().filter_map(step).collect::<HashSet<i64>>().len() == 1);
+                }
+                if nest.is_reused(&name, &one.name).unwrap() {
+                    reused += 1;
+                    let same = |point: &Vec<i64>| known.get(&next(point)).is_none_or(|next| *next == known[point]);
+                    assert!(all.iter().all(|(point, _)| same(point)), "{plain:?} {name} {}", one.name);
+                }
+                let width = nest.vector_width(&name, &one.name, 8).unwrap();
+                wide += usize::from(width > 1);
+                for (point, address) in &all {
+                    if point[place] % width != 0 {
+                        continue;
+                    }
+                    for step in 1..width {
+                        let mut other = point.clone();
+                        other[place] += step;
+                        assert_eq!(known[&other], address.map(|address| address + step), "{plain:?} {width}");
+                    }
+                    assert!(address.is_none_or(|address| address % width == 0), "{plain:?} {width}");
+                }
+            }
+            // Without guards, elements in the order of the loops.
+            let run = nest.contiguous(&name).unwrap();
+            let run = number(&nest, run) as usize;
+            runs += usize::from(run > 1);
+            for group in all.chunks(run.max(1)) {
+                for (step, (_, address)) in group.iter().enumerate() {
+                    if let Some((first, address)) = group[0].1.zip(*address) {
+                        assert_eq!(address, first + step as i64, "{plain:?} {name} {run}");
+                    }
+                }
+            }
+        }
+    }
+    if are_all_held() {
+        // Under a guard a stride may be missed that the few elements have that are left.
+        let enough = strides > asked / 3 && missed * 20 < asked && runs > 50 && wide > 8 && reused > 100;
+        assert!(enough, "{strides} of {asked}, {missed} {runs} {wide} {reused}");
+    }
+}
+
+#[test]
+fn accesses_that_meet_have_a_common_address() {
+    let (mut never, mut somewhere, mut undecided) = (0, 0, 0);
+    for case in numbers(400) {
+        let mut rng = Rng(0xfac7_1000 + case);
+        let (plain, nest) = nest(&mut rng);
+        let mut sets = Vec::new();
+        for at in 0..plain.accesses.len() {
+            let mut set = HashSet::new();
+            for parameters in all_parameters(&plain) {
+                let found = addresses(&nest, at, &parameters).into_iter().filter_map(|(_, address)| address);
+                set.extend(found.map(|address| (parameters.clone(), address)));
+            }
+            sets.push(set);
+        }
+        for a in 0..sets.len() {
+            for b in 0..sets.len() {
+                let meet = !sets[a].is_disjoint(&sets[b]);
+                match nest.overlaps(&format!("a{a}"), &format!("a{b}")).unwrap() {
+                    Overlap::Undecided => undecided += 1,
+                    Overlap::Never => {
+                        never += 1;
+                        assert!(!meet, "{plain:?} {a} {b}");
+                    }
+                    Overlap::Somewhere => {
+                        somewhere += 1;
+                        assert!(meet, "{plain:?} {a} {b}");
+                    }
+                }
+            }
+        }
+    }
+    if are_all_held() {
+        assert!(never > 30 && somewhere > 250 && undecided * 20 < never + somewhere, "{never} {somewhere} {undecided}");
+    }
+}
+
+/// All values of the parameters.
+fn all_parameters(plain: &Plain) -> Vec<Vec<i64>> {
+    plain.parameters.iter().fold(vec![vec![]], |all, most| {
+        all.iter().flat_map(|one| (1..=*most).map(|value| [&one[..], &[value]].concat())).collect()
+    })
+}
+
+#[test]
+fn a_width_that_does_not_suffice_is_refused() {
+    let mut graph = indexpr::Graph::new();
+    let n = graph.variable("n", 1..1 << 40).unwrap();
+    let mut nest = Nest::new(graph);
+    nest.each("i", n).unwrap();
+    nest.each("j", 4).unwrap();
+    nest.set_signedness(Signedness::Unsigned);
+    let index = nest.parse("i * 4 + j").unwrap();
+    nest.access("a", index, None).unwrap();
+    assert_eq!(nest.width().unwrap(), Width::Bits64);
+    let refused = nest.set_width(Width::Bits32).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "width: 32 bits do not hold the size of `i`, which ranges from 1 to 1099511627775; give `n` a smaller end"
+    );
+    assert_eq!(refused.kind(), indexpr::ErrorKind::Width);
+    // It stays as it was.
+    assert_eq!(nest.width().unwrap(), Width::Bits64);
+    // A name without an end is refused where it is first multiplied.
+    let mut graph = indexpr::Graph::new();
+    let n = graph.variable("n", 1..i64::MAX).unwrap();
+    let mut nest = Nest::new(graph);
+    nest.each("i", n).unwrap();
+    assert!(nest.parse("i * 4").unwrap_err().to_string().contains("past the range of 64-bit integers"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut nest = Nest::new(indexpr::Graph::new());
+    let i = nest.each("i", 4).unwrap();
+    let other = indexpr::Graph::new().int(3);
+    let refused = |result: Result<(), indexpr::Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        refused(nest.access("a", other, None)),
+        "access: the expression is not of this graph, but of another one"
+    );
+    assert_eq!(refused(nest.access("i", i, None)), "access: something of the nest is called `i` already");
+    assert_eq!(refused(nest.access("a", i, Some(i))), "access: a condition is needed here, not a number");
+    let stray = nest.graph_mut().variable("q", 0..3).unwrap();
+    assert_eq!(refused(nest.access("a", stray, None)), "access: `q` is neither a loop of the nest nor a parameter");
+    assert_eq!(refused(nest.split("k", &[2.into()])), "split: there is no loop `k`; there are `i`");
+    assert_eq!(refused(nest.clip(&["a"], indexpr::Clip::All)), "clip: there is no access `a`; there are none");
+    assert_eq!(
+        nest.each("j", i).unwrap_err().to_string(),
+        "loop: how often a loop runs depends on `i`, which is a loop itself, and not on parameters alone"
+    );
+}

@@ -1,0 +1,298 @@
+//! Splits of random sets of functions, beside all splits that there are.
+
+use std::collections::HashMap;
+
+use indexpr::{Graph, Nest, WhyUnserved};
+use shapetracker_testing::{Rng, are_all_held, numbers};
+
+use crate::random::Tree;
+use crate::walked::{self, walk};
+
+/// All lists of partial products between 1 and a size, the innermost first: the splits of a loop.
+fn chains(size: i64) -> Vec<Vec<i64>> {
+    let (mut all, mut open) = (Vec::new(), vec![(1, Vec::new())]);
+    while let Some((last, chain)) = open.pop() {
+        for next in (last + 1..size).filter(|next| next % last == 0 && size % next == 0) {
+            open.push((next, [&chain[..], &[next]].concat()));
+        }
+        all.push(chain);
+    }
+    all
+}
+
+/// All points of a box.
+fn points(sizes: &[i64]) -> Vec<Vec<i64>> {
+    sizes.iter().fold(vec![vec![]], |points, size| {
+        points.iter().flat_map(|point| (0..*size).map(|at| [&point[..], &[at]].concat())).collect()
+    })
+}
+
+/// The digits of an index for the partial products of a split, the innermost first.
+fn digits(index: i64, cuts: &[i64]) -> Vec<i64> {
+    let mut digits = Vec::new();
+    let mut before = 1;
+    for &cut in cuts {
+        digits.push(index / before % (cut / before));
+        before = cut;
+    }
+    digits.push(index / before);
+    digits
+}
+
+/// Whether a function is affine in the digits of splits of all loops, at every point.
+fn is_affine(function: &Tree, sizes: &[i64], cuts: &[&Vec<i64>]) -> bool {
+    let loops = sizes.len();
+    let origin = vec![0; loops];
+    let first = function.value(&origin);
+    // The step of each digit is what the function does at its first step.
+    let mut steps: Vec<Vec<i64>> = Vec::new();
+    for at in 0..loops {
+        let mut own = Vec::new();
+        for before in [1].iter().chain(cuts[at]) {
+            let mut point = origin.clone();
+            point[at] = *before;
+            own.push(if *before < sizes[at] { function.value(&point) - first } else { 0 });
+        }
+        steps.push(own);
+    }
+    points(sizes).into_iter().all(|point| {
+        let mut sum = first;
+        for at in 0..loops {
+            sum += digits(point[at], cuts[at]).iter().zip(&steps[at]).map(|(digit, step)| digit * step).sum::<i64>();
+        }
+        sum == function.value(&point)
+    })
+}
+
+/// Every choice of one split for each loop.
+fn combinations(sizes: &[i64]) -> Vec<Vec<Vec<i64>>> {
+    sizes.iter().fold(vec![vec![]], |all, size| {
+        let longer = |one: &Vec<Vec<i64>>| {
+            chains(*size).into_iter().map(|chain| [&one[..], &[chain]].concat()).collect::<Vec<_>>()
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+fn boxed(tree: Tree) -> Box<Tree> {
+    Box::new(tree)
+}
+
+/// A random function: digits of a position that some loops make together, with strides of any kind; rarely a floor of a sum.
+fn function(rng: &mut Rng, sizes: &[i64]) -> Tree {
+    let mut sum = Tree::Int(rng.int(9) - 4);
+    let mut open: Vec<usize> = (0..sizes.len()).collect();
+    while !open.is_empty() {
+        // Loops that make one position, most often one by itself.
+        let mut position = Tree::Int(0);
+        let mut size = 1;
+        for _ in 0..if rng.one_in(5) { 2 } else { 1 } {
+            if open.is_empty() {
+                break;
+            }
+            let at = open.swap_remove(rng.index(open.len()));
+            let mut index = Tree::Var(at);
+            if rng.one_in(4) {
+                index =
+                    Tree::Add(boxed(Tree::Int(sizes[at] - 1)), boxed(Tree::Mul(boxed(index), boxed(Tree::Int(-1)))));
+            }
+            position = Tree::Add(boxed(position), boxed(Tree::Mul(boxed(index), boxed(Tree::Int(size)))));
+            size *= sizes[at];
+        }
+        if rng.one_in(12) {
+            position = Tree::Add(boxed(position), boxed(Tree::Int(1 + rng.int(3))));
+        }
+        // Its digits, the innermost first.
+        let mut before = 1;
+        let mut stride = 1;
+        while before < size {
+            let divisors: Vec<i64> = (2..=size / before).filter(|by| size / before % by == 0).collect();
+            let by = if divisors.is_empty() || rng.one_in(15) { 2 + rng.int(4) } else { *rng.pick(&divisors) };
+            let mut digit = position.clone();
+            if before > 1 {
+                digit = Tree::Div(boxed(digit), before);
+            }
+            if before * by < size || rng.one_in(3) {
+                digit = Tree::Mod(boxed(digit), by);
+            }
+            let factor = [stride, stride, 1 + rng.int(40), -1 - rng.int(5), 0][rng.index(5)];
+            sum = Tree::Add(boxed(sum), boxed(Tree::Mul(boxed(digit), boxed(Tree::Int(factor)))));
+            before *= by;
+            stride = [stride * by, 1 + rng.int(9)][rng.index(2)];
+        }
+    }
+    sum
+}
+
+#[test]
+fn splits_are_the_coarsest_of_all_that_there_are() {
+    let (mut some, mut none, mut conflicts, mut undecided, mut cut) = (0, 0, 0, 0, 0);
+    let mut known: HashMap<Vec<i64>, Vec<Vec<Vec<i64>>>> = HashMap::new();
+    for case in numbers(800) {
+        let mut rng = Rng(0x5_9117_0000 + case);
+        let sizes: Vec<i64> = match rng.below(3) {
+            0 => (0..3).map(|_| *rng.pick(&[1, 2, 3, 4, 6, 8, 9, 12])).collect(),
+            1 => vec![*rng.pick(&[36, 48, 60, 59, 30, 40]), *rng.pick(&[2, 3, 4, 6])],
+            _ => (0..2).map(|_| 1 + rng.int(24)).collect(),
+        };
+        let functions: Vec<Tree> = (0..1 + rng.index(3)).map(|_| function(&mut rng, &sizes)).collect();
+        let all = known.entry(sizes.clone()).or_insert_with(|| combinations(&sizes));
+        let serving = |function: &Tree| -> Vec<bool> {
+            all.iter().map(|cuts| is_affine(function, &sizes, &cuts.iter().collect::<Vec<_>>())).collect()
+        };
+        let serving: Vec<Vec<bool>> = functions.iter().map(serving).collect();
+
+        let names: Vec<String> = (0..sizes.len()).map(|at| format!("i{at}")).collect();
+        let mut nest = Nest::new(Graph::new());
+        for (name, size) in names.iter().zip(&sizes) {
+            nest.each(name, *size).unwrap();
+        }
+        for (at, function) in functions.iter().enumerate() {
+            let index = nest.parse(&function.text(&names)).unwrap();
+            nest.access(&format!("a{at}"), index, None).unwrap();
+        }
+        let splits = nest.splits_where_affine().unwrap();
+        let shown = || {
+            let texts: Vec<String> = functions.iter().map(|function| function.text(&names)).collect();
+            format!("{case} {sizes:?} {texts:?}: {}, {:?}", splits.text(nest.graph()), splits.unserved)
+        };
+        // The partial products of the splits that were found.
+        let found: Vec<Vec<i64>> = (names.iter())
+            .map(|name| {
+                let Some((_, factors)) = splits.factors.iter().find(|(of, _)| of == name) else { return Vec::new() };
+                let mut product = 1;
+                let inner = factors[1..].iter().rev().map(|factor| nest.graph().range(*factor).0);
+                inner
+                    .map(|factor| {
+                        product *= factor;
+                        product
+                    })
+                    .collect()
+            })
+            .collect();
+        let at = all.iter().position(|cuts| *cuts == found).unwrap_or_else(|| panic!("{}", shown()));
+        let is_served = |number: usize| splits.served.iter().any(|one| one.access == format!("a{number}"));
+        let served: Vec<usize> = (0..functions.len()).filter(|number| is_served(*number)).collect();
+        // What is said to be affine is.
+        assert!(served.iter().all(|number| serving[*number][at]), "{}", shown());
+        // Every split that serves the same functions refines the one that was found.
+        for (other, cuts) in all.iter().enumerate() {
+            if served.iter().all(|number| serving[*number][other]) {
+                let refines = |own: &Vec<i64>, other: &Vec<i64>| own.iter().all(|cut| other.contains(cut));
+                assert!(found.iter().zip(cuts).all(|(own, other)| refines(own, other)), "{} {cuts:?}", shown());
+            }
+        }
+        // Nothing more could be served, and each no has its reason.
+        for number in (0..functions.len()).filter(|number| !is_served(*number)) {
+            let why = &splits.unserved.iter().find(|one| one.function.access == format!("a{number}")).unwrap().why;
+            let alone = serving[number].contains(&true);
+            let together = (0..all.len()).any(|at| served.iter().chain([&number]).all(|number| serving[*number][at]));
+            match why {
+                WhyUnserved::Undecided => undecided += 1,
+                WhyUnserved::Conflict { .. } => {
+                    conflicts += 1;
+                    assert!(alone && !together, "{}", shown());
+                }
+                _ => assert!(!alone, "{}", shown()),
+            }
+        }
+        if splits.unserved.is_empty() {
+            some += 1
+        } else {
+            none += 1
+        }
+        cut += usize::from(!splits.factors.is_empty());
+        // After the splits, what is served has no division.
+        let splits = nest.split_where_affine().unwrap();
+        for access in nest.accesses() {
+            if splits.served.iter().any(|one| one.access == access.name) {
+                let cost = nest.graph().cost(&[access.index]);
+                let divides = |part: &indexpr::Expr| {
+                    use indexpr::Binary::{Div, Mod};
+                    matches!(nest.graph().node(*part), indexpr::Node::Binary(Div | Mod, ..))
+                };
+                let divided = nest.graph().parts(&[access.index]).iter().any(divides);
+                assert!(!divided && cost.divmods == 0, "{sizes:?} {access:?}");
+            }
+        }
+    }
+    if are_all_held() {
+        assert!(some > 350 && none > 250 && conflicts > 70 && cut > 400, "{some} {none} {conflicts} {cut}");
+        assert!(undecided * 100 <= none, "{undecided}");
+    }
+}
+
+/// Tensors of named sizes whose axes are put into another order and merged: the loops are split by the names, without a
+/// floor.
+#[test]
+fn merged_axes_of_named_sizes_are_split() {
+    let mut cut = 0;
+    for case in numbers(120) {
+        let mut rng = Rng(0x5_9117_1000 + case);
+        let axes = 2 + rng.index(3);
+        let most: Vec<i64> = (0..axes).map(|_| 1 + rng.int(5)).collect();
+        let mut graph = Graph::new();
+        let names: Vec<String> = (0..axes).map(|at| format!("N{at}")).collect();
+        for (name, most) in names.iter().zip(&most) {
+            graph.variable(name, 1..most + 2).unwrap();
+        }
+        let mut order: Vec<usize> = (0..axes).collect();
+        for at in (1..axes).rev() {
+            order.swap(at, rng.index(at + 1));
+        }
+        // Neighbours in the new order make loops.
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for axis in order {
+            match groups.last_mut().filter(|_| rng.one_in(2)) {
+                Some(group) => group.push(axis),
+                None => groups.push(vec![axis]),
+            }
+        }
+        let mut nest = Nest::new(graph);
+        let product = |axes: &[usize]| {
+            let names: Vec<&str> = axes.iter().map(|axis| &names[*axis][..]).collect();
+            if names.is_empty() { "1".to_owned() } else { names.join(" * ") }
+        };
+        let mut terms = Vec::new();
+        for (at, group) in groups.iter().enumerate() {
+            let size = nest.parse(&product(group)).unwrap();
+            nest.each(&format!("i{at}"), size).unwrap();
+            for (place, &axis) in group.iter().enumerate() {
+                let mut digit = format!("i{at}");
+                if place + 1 < group.len() {
+                    digit = format!("({digit} // ({}))", product(&group[place + 1..]));
+                }
+                if place > 0 {
+                    digit = format!("({digit} % {})", names[axis]);
+                }
+                let later: Vec<usize> = (axis + 1..axes).collect();
+                terms.push(format!("{digit} * ({})", product(&later)));
+            }
+        }
+        let index = nest.parse(&terms.join(" + ")).unwrap();
+        nest.access("x", index, None).unwrap();
+        let splits = nest.split_where_affine().unwrap();
+        cut += usize::from(!splits.factors.is_empty());
+        let text = nest.graph().text(nest.accesses()[0].index, indexpr::Syntax::Python).unwrap();
+        let shown = format!("{groups:?} {terms:?}: {} {:?} {text}", splits.text(nest.graph()), splits.unserved);
+        assert!(splits.unserved.is_empty() && !text.contains(['/', '%']), "{shown}");
+        let levels = nest.levels().unwrap();
+        let values: Vec<i64> = most.iter().map(|most| 1 + rng.int(*most + 1)).collect();
+        let mut met = 0;
+        walk(&levels, 0, &mut walked::values(&levels, &values), &mut |level, at| {
+            let mut index = vec![0; axes];
+            for (number, group) in groups.iter().enumerate() {
+                let mut rest = walked::of_loop(&levels, level, &format!("i{number}"), at);
+                for &axis in group.iter().rev() {
+                    (index[axis], rest) = (rest % values[axis], rest / values[axis]);
+                }
+                assert_eq!(rest, 0, "{shown}");
+            }
+            let address = index.iter().zip(&values).fold(0, |address, (index, size)| address * size + index);
+            assert_eq!(levels.graph().evaluate(level.accesses[0].index, at), Ok(address), "{shown}");
+            met += 1;
+        });
+        assert_eq!(met, values.iter().product::<i64>(), "{shown}");
+    }
+    assert!(cut > 50 || !are_all_held(), "{cut}");
+}
