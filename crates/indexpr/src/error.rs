@@ -74,14 +74,13 @@ impl Error {
             Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
                 ErrorKind::RangesDiffer
             }
-            Reason::Name { .. } | Reason::NestName(_) => ErrorKind::Name,
+            Reason::Name { .. } => ErrorKind::Name,
             Reason::DivisorRange { .. } | Reason::DivisorZero => ErrorKind::DivisionByZero,
             Reason::ValueOverflow { .. } | Reason::Overflow { .. } => ErrorKind::Overflow,
             Reason::NotANumber => ErrorKind::NotANumber,
             Reason::NotACondition => ErrorKind::NotACondition,
             Reason::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Reason::NestLoop(_) => ErrorKind::Loop,
-            Reason::NestWidth(_) => ErrorKind::Width,
+            Reason::Nest(kind, _) => *kind,
             Reason::TooLong { .. } | Reason::TooManyValues { .. } => ErrorKind::TooLong,
         }
     }
@@ -154,14 +153,9 @@ pub(crate) enum Reason {
     TooLong { longest: usize },
     #[error("{count} values do not fit into memory")]
     TooManyValues { count: i64 },
-    /// What was wrong with a nest, a sort each: written where it is found, so that a program without nests is linked without the
-    /// sentences.
-    #[error("{0}")]
-    NestName(Box<str>),
-    #[error("{0}")]
-    NestLoop(Box<str>),
-    #[error("{0}")]
-    NestWidth(Box<str>),
+    /// What was wrong with a nest: written where it is found, so that a program without nests is linked without the sentences.
+    #[error("{1}")]
+    Nest(ErrorKind, Box<str>),
 }
 
 pub(crate) fn were(given: usize) -> &'static str {

@@ -1,6 +1,6 @@
 //! What a caller does wrong with a nest, as a sentence.
 
-use crate::error::{Error, Reason, were};
+use crate::error::{Error, ErrorKind, Reason, were};
 use crate::render::Language;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -41,11 +41,11 @@ impl Mistake {
     #[cold]
     pub(crate) fn in_op(self, op: &'static str) -> Error {
         let text = self.to_string().into();
-        let reason = match self {
-            Mistake::LoopTwice { .. } | Mistake::Taken { .. } => Reason::NestName(text),
-            Mistake::TooNarrow { .. } => Reason::NestWidth(text),
-            _ => Reason::NestLoop(text),
+        let kind = match self {
+            Mistake::LoopTwice { .. } | Mistake::Taken { .. } => ErrorKind::Name,
+            Mistake::TooNarrow { .. } => ErrorKind::Width,
+            _ => ErrorKind::Loop,
         };
-        reason.in_op(op)
+        Reason::Nest(kind, text).in_op(op)
     }
 }
