@@ -2,6 +2,8 @@
 
 mod emitted;
 mod facts;
+#[allow(dead_code)]
+mod functions;
 mod random;
 mod shown;
 mod splits;

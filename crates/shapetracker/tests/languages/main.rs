@@ -11,9 +11,11 @@ mod oracle;
 
 mod arrays;
 mod cases;
+mod device;
 mod golden;
 mod gpu;
 mod instructions;
+mod nests;
 mod programs;
 mod random;
 mod refused;
