@@ -2,6 +2,7 @@
 
 mod emitted;
 mod facts;
+// What they have is also for the tests of `shapetracker`, which run them in CUDA.
 #[allow(dead_code)]
 mod functions;
 mod random;
