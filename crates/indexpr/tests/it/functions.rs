@@ -73,8 +73,8 @@ impl Words {
     fn of(language: Language) -> Words {
         let types = ["int", "long long", "unsigned", "unsigned long long"];
         match language {
-            Language::C => Words { function: "static ", types, suffix: "ull" },
-            Language::Cuda => Words { function: "static __device__ ", types, suffix: "ull" },
+            Language::C => Words { function: "", types, suffix: "ull" },
+            Language::Cuda => Words { function: "__device__ ", types, suffix: "ull" },
             Language::OpenCl => Words { function: "", types: ["int", "long", "uint", "ulong"], suffix: "ul" },
             _ => panic!("{language} is no relative of C"),
         }
