@@ -239,8 +239,8 @@ impl Writer<'_> {
     /// written then. Only where natural numbers are unsigned; elsewhere there is one type.
     ///
     /// Sums, differences and products are the same modulo `2^bits` in both types, so that they are written without
-    /// casts: they are unsigned as soon as one operand is, and a negative value then stands there as its residue. A
-    /// quotient, a shift to the right or a comparison needs the true values. These are what the unsigned type has if no
+    /// casts: they are unsigned as soon as one operand is, and a negative value then stands there as its residue. Beside a
+    /// negative literal they are signed, so that it is not converted. A quotient, a shift to the right or a comparison needs the true values. These are what the unsigned type has if no
     /// operand is ever negative, and what the signed type has always, since the width was chosen so that all values fit.
     /// A residue that is assigned to a signed variable or cast to its type becomes the true value again, as every
     /// compiler converts and C23 and C++20 demand.
@@ -258,6 +258,12 @@ impl Writer<'_> {
             Op::Variable(_) if !is_natural(place) => (None, Sign::Signed),
             Op::Variable(_) => (None, Sign::Unsigned),
             Op::Negative(a) | Op::Infix(Infix::Mask, a, _) => (None, sign(a)),
+            // A negative literal is not converted: nvcc warns of that.
+            Op::Infix(Infix::Add | Infix::Sub | Infix::Mul | Infix::Xor, a, b)
+                if [a, b].into_iter().any(|operand| matches!(self.program.op(operand), Op::Int(..0))) =>
+            {
+                (Some(Sign::Signed), Sign::Signed)
+            }
             Op::Infix(Infix::Add | Infix::Sub | Infix::Mul | Infix::Xor, a, b) => (None, sign(a).max(sign(b))),
             Op::Infix(Infix::Div | Infix::Mod | Infix::Shift, a, b) => {
                 let sign = true_values(a, b, Sign::Unsigned);

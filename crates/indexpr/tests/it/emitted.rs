@@ -4,34 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use indexpr::{Body, Language, Nest, Signedness, Width};
+use indexpr::{Body, Language, Width};
 use shapetracker_testing::{Rng, limited, numbers};
 
+use crate::functions::{self, Function, expected, typed};
 use crate::random::{self, Plain};
 
-/// A number that tells apart what an element has; the sum over all elements does not depend on their order.
-fn mixed(numbers: impl IntoIterator<Item = i64>) -> u64 {
-    mixed_from(0x9e37_79b9_7f4a_7c15, numbers)
-}
-
-fn mixed_from(start: u64, numbers: impl IntoIterator<Item = i64>) -> u64 {
-    numbers
-        .into_iter()
-        .fold(start, |hash: u64, number| (hash ^ number as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(23))
-}
-
-/// What the body of a nest adds up over all elements, by definition.
-fn expected(plain: &Plain, parameters: &[i64]) -> u64 {
-    let loops = plain.sizes.len();
-    let of = |point: Vec<i64>| {
-        let accesses = plain.accesses.iter().map(|access| match access.holds(&point) {
-            true => access.index.value(&point),
-            false => -99,
-        });
-        mixed(point[..loops].iter().copied().chain(accesses))
-    };
-    plain.points(parameters).into_iter().map(of).fold(0, u64::wrapping_add)
-}
+/// What the program that runs OpenCL ends with where there is no device.
+const NO_DEVICE: i32 = 77;
 
 /// A folder for the programs of a test.
 fn folder(name: &str) -> PathBuf {
@@ -57,24 +37,11 @@ fn lines(command: &mut Command, text: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// A nest with one width and signedness of those that hold its numbers.
-fn typed(rng: &mut Rng, nest: &mut Nest) -> (Width, bool) {
-    if rng.one_in(2) {
-        nest.set_width(Width::Bits64).unwrap();
-    } else {
-        nest.set_width(Width::Bits32).unwrap();
-    }
-    let is_unsigned = rng.one_in(3);
-    nest.set_signedness(if is_unsigned { Signedness::Unsigned } else { Signedness::Signed });
-    (nest.width().unwrap(), is_unsigned)
-}
-
 /// For each of some random nests the names of its parameters, the text in a language around a body, and what it is to
 /// print for some values of the parameters.
 struct Case {
     plain: Plain,
     width: Width,
-    is_unsigned: bool,
     code: String,
     calls: Vec<(Vec<i64>, u64)>,
 }
@@ -84,14 +51,14 @@ fn cases(count: u32, language: Language, body: impl Fn(&Plain) -> Body) -> Vec<C
     for case in numbers(count) {
         let mut rng = Rng(0xc0de_0000 + case);
         let (plain, mut nest) = random::nest(&mut rng);
-        let (width, is_unsigned) = typed(&mut rng, &mut nest);
+        let (width, _) = typed(&mut rng, &mut nest);
         let code = nest.code(language, &body(&plain)).unwrap();
         let parameters = random::parameters(&mut rng, &plain);
         let calls = parameters.into_iter().map(|values| {
             let sum = expected(&plain, &values);
             (values, sum)
         });
-        cases.push(Case { calls: calls.collect(), plain, width, is_unsigned, code });
+        cases.push(Case { calls: calls.collect(), plain, width, code });
     }
     cases
 }
@@ -105,134 +72,90 @@ fn compare(cases: &[Case], printed: &[String], program: &str) {
     }
 }
 
-#[test]
-fn c_computes_what_the_loops_say() {
+/// Runs functions in C, each with the values of its calls.
+fn run_c(name: &str, functions: &[Function]) {
     if !runs("cc") {
         return;
     }
-    let body = |plain: &Plain| {
-        let mut text = String::from("hash = 0x9e3779b97f4a7c15ull;\n");
-        for name in &plain.names[..plain.sizes.len()] {
-            text += &format!("mix(&hash, {{{name}}});\n");
-        }
-        for at in 0..plain.accesses.len() {
-            text += &format!("mix(&hash, {{a{at}?}} ? {{a{at}}} : -99);\n");
-        }
-        Body::new(text + "sum += hash;")
-    };
-    let cases = cases(400, Language::C, body);
-    let mut program = String::from(
-        "#include <stdio.h>\n\
-         static void mix(unsigned long long *hash, long long number) {\n\
-         *hash = (*hash ^ (unsigned long long)number) * 0xbf58476d1ce4e5b9ull;\n\
-         *hash = *hash << 23 | *hash >> 41;\n}\n",
-    );
-    let mut calls = String::new();
-    for (number, case) in cases.iter().enumerate() {
-        let kind = match (case.width, case.is_unsigned) {
-            (Width::Bits32, false) => "int",
-            (Width::Bits32, true) => "unsigned",
-            (Width::Bits64, false) => "long long",
-            (Width::Bits64, true) => "unsigned long long",
-        };
-        let names = &case.plain.names[case.plain.sizes.len()..];
-        let mut arguments: Vec<String> = names.iter().map(|name| format!("{kind} {name}")).collect();
-        let unused: String = names.iter().map(|name| format!("(void){name};\n")).collect();
-        if arguments.is_empty() {
-            arguments.push("void".into());
-        }
-        let arguments = arguments.join(", ");
-        program += &format!(
-            "static unsigned long long f{number}({arguments}) {{\nunsigned long long sum = 0, hash;\n(void)hash;\n{unused}{}\
-             return sum;\n}}\n",
-            case.code
-        );
-        for (values, _) in &case.calls {
-            let values: Vec<String> = values.iter().map(i64::to_string).collect();
-            calls += &format!("printf(\"%llu\\n\", f{number}({}));\n", values.join(", "));
+    let mut program = format!("#include <stdio.h>\n{}", functions::head(Language::C));
+    functions.iter().for_each(|function| program += &function.text);
+    program += "int main(void) {\n";
+    for function in functions {
+        for (values, _) in &function.calls {
+            program += &format!("    printf(\"%llu\\n\", {});\n", function.call(values));
         }
     }
-    program += &format!("int main(void) {{\n{calls}return 0;\n}}\n");
-    let folder = folder("c");
+    program += "    return 0;\n}\n";
+    let folder = folder(name);
     let (source, binary) = (folder.join("nests.c"), folder.join("nests"));
     fs::write(&source, &program).unwrap();
     let flags = ["-std=c11", "-Wall", "-Werror", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o"];
     lines(Command::new("cc").args(flags).arg(&binary).arg(&source), "");
-    let printed = lines(&mut Command::new(&binary), "");
-    compare(&cases, &printed, "c");
+    functions::compare(functions, &lines(&mut Command::new(&binary), ""), name);
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn c_computes_what_the_loops_say() {
+    run_c("c", &functions::plain(400, Language::C));
 }
 
 /// Reductions: what stands before and after the reduced loops is run for each element, once, whatever the guards are.
 #[test]
 fn c_reduces_for_each_element() {
+    run_c("reduced", &functions::reductions(200, Language::C));
+}
+
+/// Each call is a work-item. What has no OpenCL at all, or no device for it, says so.
+#[test]
+fn opencl_computes_what_the_loops_say() {
     if !runs("cc") {
         return;
     }
-    let mut program = String::from(
-        "#include <stdio.h>\n\
-         static void mix(unsigned long long *hash, long long number) {\n\
-         *hash = (*hash ^ (unsigned long long)number) * 0xbf58476d1ce4e5b9ull;\n\
-         *hash = *hash << 23 | *hash >> 41;\n}\n",
-    );
-    let (mut calls, mut sums) = (String::new(), Vec::new());
-    for case in numbers(200) {
-        let mut rng = Rng(0xc0de_1000 + case);
-        let (plain, nest, outer) = random::reduction(&mut rng);
-        let names = &plain.names[..plain.sizes.len()];
-        let mixes = |of: &str, names: &[String]| -> String {
-            names.iter().map(|name| format!("mix(&{of}, {{{name}}});\n")).collect()
-        };
-        let inner = format!("hash = 1;\n{}", mixes("hash", names));
-        let indices: String = (0..plain.accesses.len()).map(|at| format!("mix(&hash, {{a{at}}});\n")).collect();
-        let body = Body::new(inner + &indices + "part += hash;")
-            .before("part = 0;")
-            .after(format!("{}sum += part;", mixes("part", &names[..outer])));
-        let code = nest.code(Language::C, &body).unwrap();
-        let kind = if nest.width().unwrap() == Width::Bits32 { "int" } else { "long long" };
-        let parameters = &plain.names[plain.sizes.len()..];
-        let mut arguments: Vec<String> = parameters.iter().map(|name| format!("{kind} {name}")).collect();
-        let unused: String = parameters.iter().map(|name| format!("(void){name};\n")).collect();
-        if arguments.is_empty() {
-            arguments.push("void".into());
-        }
-        program += &format!(
-            "static unsigned long long f{case}({}) {{\nunsigned long long sum = 0, part, hash;\n(void)hash;\n(void)part;\n\
-             {unused}{code}return sum;\n}}\n",
-            arguments.join(", ")
-        );
-        for values in random::parameters(&mut rng, &plain) {
-            let texts: Vec<String> = values.iter().map(i64::to_string).collect();
-            calls += &format!("printf(\"%llu\\n\", f{case}({}));\n", texts.join(", "));
-            // Each element of the loops that are not reduced, with what its reduced loops add up to.
-            let mut parts = std::collections::BTreeMap::<Vec<i64>, u64>::new();
-            for point in plain.all_points(&values) {
-                let part = parts.entry(point[..outer].to_vec()).or_default();
-                if plain.accesses.iter().all(|access| access.holds(&point)) {
-                    let indices = plain.accesses.iter().map(|access| access.index.value(&point));
-                    let numbers = point[..plain.sizes.len()].iter().copied().chain(indices);
-                    *part = part.wrapping_add(mixed_from(1, numbers));
-                }
-            }
-            // Elements whose reduced loops never run are there as well.
-            for point in plain.points_of(outer, &values) {
-                parts.entry(point[..outer].to_vec()).or_default();
-            }
-            let of = |(point, part): (Vec<i64>, u64)| mixed_from(part, point);
-            sums.push((parts.into_iter().map(of).fold(0, u64::wrapping_add), code.clone(), plain.clone()));
+    let folder = folder("opencl");
+    let (host, binary) = (folder.join("host.c"), folder.join("host"));
+    fs::write(&host, include_str!("host.c")).unwrap();
+    let mut compile = Command::new("cc");
+    compile.args(["-std=c11", "-Wall", "-Werror", "-O1", "-o"]).arg(&binary).arg(&host).arg("-lOpenCL");
+    let compiled = limited::output(&mut compile, b"").unwrap();
+    if !compiled.status.success() {
+        let why = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        let is_missing = ["CL/cl.h", "-lOpenCL", "'OpenCL'", "library OpenCL"].iter().any(|what| why.contains(what));
+        assert!(is_missing, "{why}");
+        println!("skipped: there is no OpenCL to compile with (apt-get install ocl-icd-opencl-dev opencl-headers)");
+        return;
+    }
+    let mut functions = functions::plain(60, Language::OpenCl);
+    functions.append(&mut functions::reductions(20, Language::OpenCl));
+    if functions.is_empty() {
+        return;
+    }
+    let mut program = functions::head(Language::OpenCl);
+    functions.iter().for_each(|function| program += &function.text);
+    program += "__kernel void run(__global ulong *sums) {\n    switch (get_global_id(0)) {\n";
+    let mut calls = 0;
+    for function in &functions {
+        for (values, _) in &function.calls {
+            program += &format!("    case {calls}: sums[{calls}] = {}; break;\n", function.call(values));
+            calls += 1;
         }
     }
-    program += &format!("int main(void) {{\n{calls}return 0;\n}}\n");
-    let folder = folder("reduced");
-    let (source, binary) = (folder.join("nests.c"), folder.join("nests"));
+    program += "    }\n}\n";
+    let source = folder.join("nests.cl");
     fs::write(&source, &program).unwrap();
-    let flags = ["-std=c11", "-Wall", "-Werror", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all", "-o"];
-    lines(Command::new("cc").args(flags).arg(&binary).arg(&source), "");
-    let printed = lines(&mut Command::new(&binary), "");
-    assert_eq!(printed.len(), sums.len());
-    for (line, (sum, code, plain)) in printed.iter().zip(sums) {
-        assert_eq!(line, &sum.to_string(), "{plain:?}\n{code}");
+    let mut run = Command::new(&binary);
+    // PoCL keeps what it compiled; here it does so in a folder that goes away.
+    run.arg(&source).arg(calls.to_string()).env("POCL_CACHE_DIR", &folder);
+    let output = limited::output(&mut run, b"").unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() == Some(NO_DEVICE) {
+        println!("skipped: {} (apt-get install pocl-opencl-icd)", stderr.trim_end());
+        return;
     }
+    assert!(output.status.success(), "{}: {stderr}", source.display());
+    let printed: Vec<String> = stdout.lines().map(str::to_owned).collect();
+    functions::compare(&functions, &printed, "opencl");
+    println!("{}: {calls} calls of {} nests", stderr.trim_end(), functions.len());
     fs::remove_dir_all(folder).unwrap();
 }
 

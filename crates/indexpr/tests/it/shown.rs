@@ -159,3 +159,25 @@ for (int row0 = 0; row0 < 16; ++row0) {
 ";
     assert_eq!(code, expected);
 }
+
+/// A negative literal beside an unsigned number would be converted, of which nvcc warns.
+#[test]
+fn found_by_nvcc_what_is_beside_a_negative_literal_is_signed() {
+    let mut nest = Nest::new(Graph::new());
+    nest.each("i", 8).unwrap();
+    nest.each("j", 6).unwrap();
+    let index = nest.parse("i // 3 * -2 - j + 40").unwrap();
+    nest.access("a", index, None).unwrap();
+    nest.set_signedness(Signedness::Unsigned);
+    let code = nest.code(Language::Cuda, &Body::new("sum += a[{a}];")).unwrap();
+    let expected = "\
+for (unsigned i = 0; i < 8; ++i) {
+    const unsigned t0 = (int)((i * 3) >> 3) * -2 + 40;
+    for (unsigned j = 0; j < 6; ++j) {
+        const int index_a = t0 - j;
+        sum += a[index_a];
+    }
+}
+";
+    assert_eq!(code, expected);
+}

@@ -111,7 +111,7 @@ pub(crate) fn counted(kernel: &str) -> String {
 }
 
 /// A tracker, and what it reads according to the oracle.
-fn case(name: &str, tracker: &ShapeTracker) -> Case {
+pub(crate) fn case(name: &str, tracker: &ShapeTracker) -> Case {
     let raw = tracker.views().iter().map(|view| RawView {
         shape: view.shape().to_vec(),
         strides: view.strides().to_vec(),
@@ -195,11 +195,10 @@ fn check(cases: &[Case], ran: &[Ran]) {
     }
 }
 
-#[test]
-fn kernels_of_tiles_and_of_fours() {
+/// Chains, how each is moved, and whether each sector that is read or written is so as a whole, and once.
+fn chains() -> [(&'static str, Way, bool); 39] {
     use Way::{Four, One, Tile};
-    // The chain, how it is moved, and whether each sector that is read or written is so as a whole, and once.
-    let chains = [
+    [
         ("(64, 96).T", Tile, true),
         ("(96, 64).T.flip(0)", Tile, true),
         ("(96, 64).T.flip(0, 1)", Tile, true),
@@ -239,14 +238,21 @@ fn kernels_of_tiles_and_of_fours() {
         ("(6, 12).shrink((0, 6), (2, 10))", One, false),
         ("(6, 8)[:, None].expand(6, 3, 8)", Four, false),
         ("(6, 1).expand(6, 8)", One, false),
-    ];
-    let cases: Vec<Case> = chains
-        .iter()
-        .map(|(chain, ..)| {
-            let tracker = chain.parse::<shapetracker::Chain>().expect("a chain").tracker().expect("a tracker");
-            case(chain, &tracker)
-        })
-        .collect();
+    ]
+}
+
+/// These chains as cases.
+pub(crate) fn moved() -> Vec<Case> {
+    let of = |(chain, ..): (&str, Way, bool)| {
+        let tracker = chain.parse::<shapetracker::Chain>().expect("a chain").tracker().expect("a tracker");
+        case(chain, &tracker)
+    };
+    chains().into_iter().map(of).collect()
+}
+
+#[test]
+fn kernels_of_tiles_and_of_fours() {
+    let (chains, cases) = (chains(), moved());
     for (case, (chain, expected, _)) in cases.iter().zip(chains) {
         assert_eq!(way(case), expected, "{chain}");
     }
@@ -262,7 +268,7 @@ fn kernels_of_tiles_and_of_fours() {
 }
 
 /// A chain of random operations on a tensor of a few thousand elements.
-fn random(rng: &mut Rng) -> ShapeTracker {
+pub(crate) fn random(rng: &mut Rng) -> ShapeTracker {
     let sizes = [1, 2, 3, 4, 5, 8, 12, 16, 17, 20, 31, 32, 33, 40, 64, 65];
     let mut shape = Vec::new();
     for _ in 0..2 + rng.index(3) {

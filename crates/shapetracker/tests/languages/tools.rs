@@ -42,6 +42,14 @@ impl Tool {
         Tool::sanitized("C++", compiler, "cpp", &arguments, "int main() { return 0; }")
     }
 
+    /// The compiler for CUDA, where there is a GPU, too.
+    pub(crate) fn nvcc() -> Option<Tool> {
+        let mut command = vec![std::env::var("NVCC").unwrap_or("nvcc".into())];
+        command.extend(["-std=c++17", "-O1", "-arch=native"].map(String::from));
+        let trivial = "int main() { int devices = 0; cudaGetDeviceCount(&devices); return devices == 0; }";
+        Tool { name: "CUDA", command, extension: "cu", compiles: true }.tried(trivial)
+    }
+
     /// A C compiler for x86-64 that is asked for a listing of what it makes of each function, none of which it merges
     /// with another.
     pub(crate) fn listing() -> Option<Tool> {
@@ -168,7 +176,7 @@ fn printed(command: &mut Command) -> Result<String, String> {
 }
 
 /// Where programs are written.
-fn directory() -> PathBuf {
+pub(crate) fn directory() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
     fs::create_dir_all(&directory).expect("the directory for temporary files can be written");
     directory
