@@ -56,7 +56,8 @@ fn lower(kernel: &Kernel, number: usize) -> Result<String> {
     let product: Vec<String> = inputs.iter().map(|name| format!("{name}[{{{name}}}]")).collect();
     let mut result = "sum";
     if kernel.mask.is_some() {
-        // A mask is true in one part of the innermost loop that is not reduced, and false in the others.
+        // A mask is true in one part of the innermost loop that is not reduced, and false in the other, where nothing is summed.
+        nest.clip(&["mask"], Clip::Reduced)?;
         let inner = nest.loops().iter().rfind(|one| !one.is_reduced).ok_or("no loop")?.name.clone();
         nest.partition(&inner, &["mask"])?;
         result = "{mask?} ? sum : -INFINITY";
