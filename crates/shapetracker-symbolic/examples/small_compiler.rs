@@ -11,14 +11,12 @@ use shapetracker_symbolic::{Error, ShapeTracker, Sym};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// A tensor in a kernel.
+/// A tensor in a kernel: how its buffer lies in memory, the layout that movement operations made of that, and the element that is
+/// taken, for each axis as an expression over the loops.
 struct Tensor {
     name: &'static str,
-    /// How its buffer lies in memory.
     buffer: ShapeTracker,
-    /// The layout that movement operations made of that.
     layout: ShapeTracker,
-    /// The element that is taken, for each axis as an expression over the loops.
     at: &'static [&'static str],
 }
 
@@ -39,8 +37,6 @@ impl Tensor {
         Ok(self)
     }
 }
-
-// The compiler.
 
 /// A kernel as a function in C with its name and a number.
 fn lower(kernel: &Kernel, number: usize) -> Result<String> {
@@ -82,15 +78,15 @@ fn lower(kernel: &Kernel, number: usize) -> Result<String> {
 /// The loops of a kernel and its accesses.
 fn nest(kernel: &Kernel) -> Result<Nest> {
     // The names are declared once; those of the trackers are the same.
-    let sizes = || kernel.loops.iter().chain(&kernel.reduced).map(|(_, size)| size.clone());
-    let (scope, _) = Sym::united("kernel", sizes())?;
+    let loops = kernel.loops.iter().chain(&kernel.reduced);
+    let (scope, _) = Sym::united("kernel", loops.clone().map(|(_, size)| size.clone()))?;
     let mut graph = Graph::new();
     for name in scope.names() {
         let (Some(low), Some(high)) = (name.lo, name.hi) else { return Err("a name needs two ends".into()) };
         graph.variable(&name.name, i64::try_from(low)?..i64::try_from(high)? + 1)?;
     }
     let mut nest = Nest::new(graph);
-    for (at, (name, size)) in kernel.loops.iter().chain(&kernel.reduced).enumerate() {
+    for (at, (name, size)) in loops.enumerate() {
         let size = nest.parse(&size.to_string())?;
         if at < kernel.loops.len() {
             nest.each(name, size)?
@@ -101,7 +97,7 @@ fn nest(kernel: &Kernel) -> Result<Nest> {
     for tensor in kernel.inputs.iter().chain([&kernel.out]) {
         let axes = tensor.at.iter().map(|text| nest.parse(text)).collect::<Result<Vec<_>, _>>()?;
         if !tensor.layout.needs().is_empty() {
-            return Err(format!("{}: it is right for some values of the names only", tensor.name).into());
+            return Err("a layout that is right for some values of the names only".into());
         }
         nest.read(tensor.name, &tensor.layout.index_expr()?, &axes)?;
     }
@@ -141,8 +137,7 @@ fn conv2d(images: Sym) -> Result<Kernel> {
     let windows = |image: &ShapeTracker| {
         let border = [0, 0, 1, 1].map(|pad| (Sym::from(pad), Sym::from(pad)));
         let windows: [Sym; 6] = [images.clone(), 10.into(), 8.into(), 3.into(), 3.into(), 3.into()];
-        let matrix = [rows.clone(), 27.into()];
-        image.pad(border)?.as_strided(windows, [360, 10, 1, 120, 10, 1], 0)?.reshape(matrix)
+        image.pad(border)?.as_strided(windows, [360, 10, 1, 120, 10, 1], 0)?.reshape([rows.clone(), 27.into()])
     };
     let out = |image: &ShapeTracker| image.permute([0, 2, 1])?.reshape([rows.clone(), 4.into()]);
     Ok(Kernel {
@@ -237,8 +232,6 @@ fn plain_projected(batch: usize, tokens: usize) -> Vec<f32> {
     (0..batch * tokens * 6).map(|at| element(at / 6 / tokens, at / 6 % tokens, at % 6)).collect()
 }
 
-// Both compared.
-
 const HEAD: &str = "\
 #include <math.h>
 #include <stdio.h>
@@ -252,16 +245,15 @@ static float *filled(long seed, long length) {
 
 /// Lines of C that call a kernel and print what it has computed.
 fn call(kernel: &Kernel, number: usize, values: &[(&str, i64)]) -> Result<String> {
-    let mut arguments = Vec::new();
+    let mut arguments = String::new();
     let length = |tensor: &Tensor| tensor.buffer.at(values.iter().copied()).map(|buffer| buffer.numel());
     for (seed, tensor) in kernel.inputs.iter().enumerate() {
-        arguments.push(format!("filled({seed}, {})", length(tensor)?));
+        arguments += &format!("filled({seed}, {}), ", length(tensor)?);
     }
-    arguments.push("out".into());
-    arguments.extend(values.iter().map(|(_, value)| value.to_string()));
-    let (name, length, arguments) = (kernel.name, length(&kernel.out)?, arguments.join(", "));
+    let values: String = values.iter().map(|(_, value)| format!(", {value}")).collect();
+    let (name, length) = (kernel.name, length(&kernel.out)?);
     Ok(format!(
-        "    out = filled(0, {length});\n    {name}_{number}({arguments});\n    \
+        "    out = filled(0, {length});\n    {name}_{number}({arguments}out{values});\n    \
          for (long at = 0; at < {length}; ++at) printf(\"%g \", out[at]);\n    puts(\"\");\n"
     ))
 }
