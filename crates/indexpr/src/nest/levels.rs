@@ -35,7 +35,7 @@ pub struct Levels {
     pub(crate) all: Vec<Level>,
     /// What each variable of the graph is called.
     pub(crate) names: Vec<String>,
-    /// The level of the loop of each variable; 0 for what is known outside of all loops.
+    /// The level of the loop of each variable; 0 for what is known outside of all loops, `usize::MAX` for a loop that has none.
     pub(crate) depths: Vec<usize>,
 }
 
@@ -63,6 +63,8 @@ pub struct Level {
     pub values: Vec<Definition>,
     /// In an innermost level each loop that the nest has, or had before it was split.
     pub loops: Vec<Definition>,
+    /// In a level that is innermost but for reduced loops, what is left of the guard of each access before and after these.
+    pub(crate) around_reduced: Vec<Expr>,
     /// Whether it is innermost, so that the body stands in it.
     pub is_innermost: bool,
 }
@@ -78,6 +80,7 @@ impl Level {
             accesses: Vec::new(),
             values: Vec::new(),
             loops: Vec::new(),
+            around_reduced: Vec::new(),
             is_innermost: false,
         }
     }
@@ -189,7 +192,10 @@ impl Nest {
             graph: self.graph.clone(),
             all: Vec::new(),
             names: self.graph.variables().iter().map(|variable| variable.name.clone()).collect(),
-            depths: vec![0; self.graph.variables().len()],
+            // A loop that is run in parts has no level: each part has a variable of its own.
+            depths: (0..self.graph.variables().len())
+                .map(|place| if place < self.parameters { 0 } else { usize::MAX })
+                .collect(),
         };
         let (mut indices, mut guards) = (Vec::new(), Vec::new());
         for (at, access) in self.accesses.iter().enumerate() {
@@ -313,6 +319,9 @@ impl Expansion<'_> {
 
     /// What stands in a level, which is inside of so many loops.
     fn fill(&mut self, level: usize, depth: usize, state: &State) -> Result<(), Error> {
+        if depth == self.first_shortened(Clip::Reduced) {
+            self.all[level].around_reduced = self.around_reduced(depth, state)?;
+        }
         if depth == self.nest.loops.len() {
             return self.body(level, state);
         }
@@ -320,6 +329,31 @@ impl Expansion<'_> {
             Some((_, accesses)) => self.in_parts(level, depth, state, accesses),
             None => self.inside(level, depth, state.clone()),
         }
+    }
+
+    /// What is left of the guard of each access before and after the reduced loops, which are those inside of so many.
+    ///
+    /// All of it, but for what is a bound of a loop outside or a condition of a level further out: the condition of the level itself
+    /// stands inside of these lines.
+    fn around_reduced(&mut self, depth: usize, state: &State) -> Result<Vec<Expr>, Error> {
+        let is_left = |guard: &&Guard| {
+            let known = self.known_in(guard.expr, state);
+            let is_bound = known > 0 && known <= depth && self.bounds_of(guard, known - 1, state);
+            let is_asked = self
+                .clip_of(guard.access)
+                .is_some_and(|clip| known.max(guard.around + 1).max(self.first_shortened(clip)) < depth);
+            !is_bound && !is_asked
+        };
+        let left: Vec<(usize, Expr)> =
+            state.guards.iter().filter(is_left).map(|guard| (guard.access, guard.expr)).collect();
+        let mut all = Vec::new();
+        for at in 0..self.nest.accesses.len() {
+            let own: Vec<Expr> = left.iter().filter(|(access, _)| *access == at).map(|(_, expr)| *expr).collect();
+            let guard = conjunction(&mut self.graph, &own)?;
+            // A guard that is no condition of a level is written as it is in the body.
+            all.push(if self.clip_of(at).is_some() { self.graph.simplify(guard) } else { guard });
+        }
+        Ok(all)
     }
 
     fn body(&mut self, level: usize, state: &State) -> Result<(), Error> {
@@ -427,6 +461,11 @@ impl Expansion<'_> {
                 }
             }
         }
+        // Where no loop inside decides, and all is about one access, its guard is false outside of the interior.
+        let mut deciding = state.guards.iter().filter(|guard| decides(guard));
+        let access = deciding.clone().next().map(|guard| guard.access);
+        let is_of_outer = |guard: &Guard| self.known_in(guard.expr, state) <= depth + 1;
+        let is_exact = deciding.all(|guard| Some(guard.access) == access && is_of_outer(guard));
         // In order: 0 <= begin <= end <= size, whatever the bounds are.
         begin = self.graph.binary(Binary::Min, begin, last)?;
         begin = self.graph.simplify(begin);
@@ -447,7 +486,12 @@ impl Expansion<'_> {
                 });
             }
             part.ranges[depth] = (from, to);
-            let part = self.part(depth, &part)?;
+            let mut part = self.part(depth, &part)?;
+            if let (Some(access), true, false) = (access, is_exact, is_interior) {
+                part.guards.retain(|guard| guard.access != access);
+                let expr = self.graph.bool(false);
+                part.guards.push(Guard { access, expr, bounds: None, around: depth, is_asked: false });
+            }
             let never =
                 |guard: &Guard| self.graph.range(guard.expr) == (0, 0) && self.clip_of(guard.access) == Some(Clip::All);
             if part.guards.iter().any(never) {
@@ -474,7 +518,7 @@ impl Expansion<'_> {
             }
             let variable = self.graph.variable(&name, low..high.max(low + 1))?;
             self.names.push(self.nest.loops[at].name.clone());
-            self.depths.push(0);
+            self.depths.push(usize::MAX);
             with.push((state.variables[at], variable));
             part.variables[at] = variable;
         }
@@ -536,9 +580,10 @@ impl Levels {
     /// ```
     pub fn width(&self) -> Width {
         let computed = (0..self.all.len()).flat_map(|at| self.computed_in(at)).map(|(expr, _)| expr);
-        // A body may ask for loops as they were before they were split.
+        // A body may ask for loops as they were before they were split, and for guards outside of the loops that they bound.
         let loops = self.all.iter().flat_map(|level| &level.loops).map(|known| known.expr);
-        let all: Vec<Expr> = computed.chain(loops).collect();
+        let guards = self.all.iter().flat_map(|level| &level.around_reduced).copied();
+        let all: Vec<Expr> = computed.chain(loops).chain(guards).collect();
         if bits(self.graph.value_range(&all)) > 32 { Width::Bits64 } else { Width::Bits32 }
     }
 

@@ -8,12 +8,13 @@ use super::mlir;
 use super::sized::unreserved;
 use crate::constants::{constant, literal, parts};
 use crate::graph::{Binary, Expr, Node};
-use crate::nest::{Levels, Mistake, Nest, Signedness, Width};
+use crate::nest::{Levels, Mistake, Nest, Reference, Signedness, Width};
 
 /// What a nest does: lines of text in the language that is written, in which names between braces stand for what was computed.
 ///
 /// `{a}` is the index of the access `a`, `{a?}` its guard, as far as loops do not say it; `{v}` is a value of the caller's, or
-/// a loop, whether it was split or not. What stands there is a name or a literal. All other braces are what they are.
+/// a loop, whether it was split or not. What stands there is a name or a literal. Before and after the reduced loops a guard is
+/// there as far as loops and conditions further out do not say it. All other braces are what they are.
 ///
 /// ```
 /// use indexpr::{Body, Graph, Language, Nest};
@@ -138,7 +139,16 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
             let inner = levels.first_innermost(at);
             for piece in pieces(body.of(part)) {
                 let Piece::Name(name, guard) = piece else { continue };
-                let (title, expr) = named(nest, levels, inner, name, guard)?;
+                let (title, mut expr) = named(nest, levels, inner, name, guard)?;
+                if guard && part != Part::Inner {
+                    // Loops and conditions that are further in say nothing here.
+                    let is_it = |access: &Reference| access.name == name;
+                    expr = levels.all()[inner]
+                        .accesses
+                        .iter()
+                        .position(is_it)
+                        .map_or(expr, |access| level.around_reduced[access]);
+                }
                 let has_before = |other: &Asked| {
                     (other.level, other.guard) == (at, guard) && other.part == part && other.name == name
                 };

@@ -29,8 +29,8 @@ pub(crate) fn expected(plain: &Plain, parameters: &[i64]) -> u64 {
 }
 
 /// What a nest adds up whose innermost loops, those from `outer` on, are reduced: for each element of the others what its
-/// reduced loops add up to, mixed with where it is.
-fn expected_of_parts(plain: &Plain, outer: usize, parameters: &[i64]) -> u64 {
+/// reduced loops add up to, mixed with where it is and with the guards that are known there.
+fn expected_of_parts(plain: &Plain, outer: usize, known: &[usize], parameters: &[i64]) -> u64 {
     let mut parts = std::collections::BTreeMap::<Vec<i64>, u64>::new();
     for point in plain.all_points(parameters) {
         let part = parts.entry(point[..outer].to_vec()).or_default();
@@ -44,7 +44,12 @@ fn expected_of_parts(plain: &Plain, outer: usize, parameters: &[i64]) -> u64 {
     for point in plain.points_of(outer, parameters) {
         parts.entry(point[..outer].to_vec()).or_default();
     }
-    parts.into_iter().map(|(point, part)| mixed(part, point)).fold(0, u64::wrapping_add)
+    let of = |(point, part): (Vec<i64>, u64)| {
+        let at = [&point[..], &vec![0; plain.sizes.len() - outer], parameters].concat();
+        let guards = known.iter().map(|access| i64::from(plain.accesses[*access].holds(&at)));
+        mixed(part, point.iter().copied().chain(guards))
+    };
+    parts.into_iter().map(of).fold(0, u64::wrapping_add)
 }
 
 /// A nest with one width and signedness of those that hold its numbers.
@@ -162,6 +167,7 @@ pub(crate) fn plain(count: u32, language: Language) -> Vec<Function> {
 /// once, whatever the guards are.
 pub(crate) fn reductions(count: u32, language: Language) -> Vec<Function> {
     let words = Words::of(language);
+    let (mut asked, mut held) = (0, 0);
     let of = |case: u64| {
         let mut rng = Rng(0xc0de_1000 + case);
         let (plain, mut nest, outer) = random::reduction(&mut rng);
@@ -171,19 +177,27 @@ pub(crate) fn reductions(count: u32, language: Language) -> Vec<Function> {
             names.iter().map(|name| format!("mix(&{of}, {{{name}}});\n")).collect()
         };
         let indices: String = (0..plain.accesses.len()).map(|at| format!("mix(&hash, {{a{at}}});\n")).collect();
-        let body = Body::new(format!("hash = 1;\n{}{indices}part += hash;", mixes("hash", names)))
-            .before("part = 0;")
-            .after(format!("{}sum += part;", mixes("part", &names[..outer])));
-        let code = nest.code(language, &body).unwrap();
+        let inner = format!("hash = 1;\n{}{indices}part += hash;", mixes("hash", names));
+        // A guard that the reduced loops decide is not known after them.
+        let with = |guards: &[usize]| {
+            let guards: String = guards.iter().map(|at| format!("mix(&part, {{a{at}?}});\n")).collect();
+            let after = format!("{}{guards}sum += part;", mixes("part", &names[..outer]));
+            nest.code(language, &Body::new(inner.clone()).before("part = 0;").after(after))
+        };
+        let known: Vec<usize> = (0..plain.accesses.len()).filter(|at| with(&[*at]).is_ok()).collect();
+        (asked, held) = (asked + plain.accesses.len(), held + known.len());
+        let code = with(&known).unwrap();
         let mut function =
             Function::new(language, format!("reduced_{case}"), &plain, words.kind(width, is_unsigned), &code);
         for values in random::parameters(&mut rng, &plain) {
-            let sum = expected_of_parts(&plain, outer, &values);
+            let sum = expected_of_parts(&plain, outer, &known, &values);
             function.calls.push((values, sum));
         }
         function
     };
-    numbers(count).map(of).collect()
+    let functions = numbers(count).map(of).collect();
+    assert!(held * 3 >= asked, "{held} of {asked} guards are known after the reduced loops");
+    functions
 }
 
 /// Compares what was printed for each call of each function with what it returns.

@@ -111,6 +111,68 @@ for i in 0..n {
     assert_eq!(code, expected);
 }
 
+/// Scores of attention under a causal mask: two loops, and a sum.
+fn scores() -> Nest {
+    let mut nest = Nest::new(Graph::new());
+    nest.each("i", 8).unwrap();
+    nest.each("j", 8).unwrap();
+    nest.reduce("d", 4).unwrap();
+    let [address, mask, s] = ["i * 4 + d", "j <= i", "i * 8 + j"].map(|text| nest.parse(text).unwrap());
+    nest.access("q", address, Some(mask)).unwrap();
+    nest.access("s", s, None).unwrap();
+    nest
+}
+
+/// Of a loop that is run in parts the mask is true in one and false in the other.
+#[test]
+fn a_mask_is_false_in_the_edges_that_it_makes() {
+    let mut nest = scores();
+    nest.partition("j", &["q"]).unwrap();
+    let body = Body::new("").after("s[{s}] = {q?};");
+    let code = nest.code(Language::C, &body).unwrap();
+    let lines: Vec<&str> = code.lines().map(str::trim).filter(|line| line.starts_with("s[")).collect();
+    assert_eq!(lines, ["s[index_s] = 1;", "s[index_s] = 0;"], "{code}");
+    // Two masks: where one of them fails the other may hold.
+    let (zero, second) = (nest.parse("0").unwrap(), nest.parse("j >= 2").unwrap());
+    nest.access("m", zero, Some(second)).unwrap();
+    nest.partition("j", &["q", "m"]).unwrap();
+    let code = nest.code(Language::C, &body).unwrap();
+    assert!(code.contains("valid_q = j <= i"), "{code}");
+}
+
+/// What is done for each element may ask for a guard that the reduced loops are bounded by, if it is known there.
+#[test]
+fn a_guard_is_what_it_is_around_the_loops_that_it_shortens() {
+    let mut nest = scores();
+    nest.clip(&["q"], Clip::Reduced).unwrap();
+    let body = Body::new("sum += q[{q}]; f({q?});").before("sum = 0;").after("s[{s}] = {q?} ? sum : -1;");
+    let code = nest.code(Language::C, &body).unwrap();
+    let inside = "\
+        const int valid_q = i >= j;
+        const int index_s = t1 + j;
+        sum = 0;
+        if (valid_q) {
+            for (int d = 0; d < 4; ++d) {
+                const int index_q = t0 + d;
+                sum += q[index_q]; f(1);
+            }
+        }
+        s[index_s] = valid_q ? sum : -1;
+";
+    assert!(code.contains(inside), "{code}");
+    // Where all loops are shortened it holds for each element that there is.
+    nest.clip(&["q"], Clip::All).unwrap();
+    let code = nest.code(Language::C, &body).unwrap();
+    assert!(code.contains("s[index_s] = 1 ? sum : -1;"), "{code}");
+    // The guard of a convolution is about the taps.
+    let mut nest = convolution();
+    nest.clip(&["x"], Clip::Reduced).unwrap();
+    assert_eq!(
+        nest.code(Language::C, &Body::new("").after("f({x?});")).unwrap_err().to_string(),
+        "body: `x` depends on `r`, a loop inside of which it does not stand"
+    );
+}
+
 /// What is asked of a place where it is not known is refused, and so is a guard where there are none.
 #[test]
 fn bodies_ask_for_what_is_known() {

@@ -127,6 +127,7 @@ def main(command):
             print(f"{name}: {way(text)}, {blocks} blocks")
         print("there is no GPU: the kernels were compiled and not run")
         return
+    torch.zeros(1, device="cuda")  # Modules are loaded into PyTorch's context, which this makes.
     major, minor = torch.cuda.get_device_capability()
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}")
     print("| row | way | kernel GB/s | of a device copy | contiguous() of a device copy |")
