@@ -13,8 +13,8 @@ const IN_ITS_PLACE: &str = "SHAPETRACKER_COMPILES";
 /// Lets what a cargo command compiles go through this program.
 ///
 /// Unit tests are the whole of a library once more, and run little of it: compiling them optimised takes four times as long as
-/// compiling them as they stand. Tests from outside walk millions of indices and stay as the profile says, and so do the unit tests
-/// of the library itself, which have brute force in them.
+/// compiling them as they stand. Tests from outside walk millions of indices and stay as the profile says, and so do unit
+/// tests that have brute force in them.
 pub(crate) fn stand_in(command: &mut Command) -> &mut Command {
     match env::current_exe() {
         Ok(program) => command.env("RUSTC_WRAPPER", program).env(IN_ITS_PLACE, "1"),
@@ -47,9 +47,10 @@ pub(crate) fn stands_in() -> Option<ExitCode> {
 fn is_unit_tests(arguments: &[OsString]) -> bool {
     const ROOTS: [&str; 2] = ["/src/lib.rs", "/src/main.rs"];
     const WAITING: &str = "crates/shapetracker-cli/tests/";
-    const WALKING: &str = "crates/shapetracker/";
+    const WALKING: [&str; 3] = ["crates/shapetracker/", "crates/shapetracker-copy/", "crates/shapetracker-shard/"];
     let is_root = |word: &str| {
-        !word.starts_with(WALKING) && ROOTS.iter().any(|root| word.ends_with(root)) || word.starts_with(WAITING)
+        !WALKING.iter().any(|folder| word.starts_with(folder)) && ROOTS.iter().any(|root| word.ends_with(root))
+            || word.starts_with(WAITING)
     };
     let words = || arguments.iter().filter_map(|word| word.to_str());
     words().any(|word| word == "--test") && words().any(is_root)

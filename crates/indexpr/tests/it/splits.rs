@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use indexpr::{Graph, Nest, WhyUnserved};
-use shapetracker_testing::{Rng, are_all_held, numbers};
+use shapetracker_testing::{Rng, held, numbers};
 
 use crate::random::Tree;
 use crate::walked::{self, walk};
@@ -126,7 +126,7 @@ fn function(rng: &mut Rng, sizes: &[i64]) -> Tree {
 
 #[test]
 fn splits_are_the_coarsest_of_all_that_there_are() {
-    let (mut some, mut none, mut conflicts, mut undecided, mut cut) = (0, 0, 0, 0, 0);
+    let (mut some, mut none, mut conflicts, mut undecided, mut cut) = (0, 0, 0, 0, 0_u32);
     let mut known: HashMap<Vec<i64>, Vec<Vec<Vec<i64>>>> = HashMap::new();
     for case in numbers(800) {
         let mut rng = Rng(0x5_9117_0000 + case);
@@ -201,7 +201,7 @@ fn splits_are_the_coarsest_of_all_that_there_are() {
         } else {
             none += 1
         }
-        cut += usize::from(!splits.factors.is_empty());
+        cut += u32::from(!splits.factors.is_empty());
         // After the splits, what is served has no division.
         let splits = nest.split_where_affine().unwrap();
         for access in nest.accesses() {
@@ -216,17 +216,18 @@ fn splits_are_the_coarsest_of_all_that_there_are() {
             }
         }
     }
-    if are_all_held() {
-        assert!(some > 350 && none > 250 && conflicts > 70 && cut > 400, "{some} {none} {conflicts} {cut}");
-        assert!(undecided * 100 <= none, "{undecided}");
-    }
+    // Of few draws any sort may be missing.
+    let held = held(800);
+    let is_enough = some > held * 3 / 8 && none > held / 4 && conflicts > held / 15 && cut > held * 2 / 5;
+    assert!(held < 100 || is_enough, "{some} {none} {conflicts} {cut} of {held}");
+    assert_eq!(undecided, 0);
 }
 
 /// Tensors of named sizes whose axes are put into another order and merged: the loops are split by the names, without a
 /// floor.
 #[test]
 fn merged_axes_of_named_sizes_are_split() {
-    let mut cut = 0;
+    let mut cut = 0_u32;
     for case in numbers(120) {
         let mut rng = Rng(0x5_9117_1000 + case);
         let axes = 2 + rng.index(3);
@@ -272,7 +273,7 @@ fn merged_axes_of_named_sizes_are_split() {
         let index = nest.parse(&terms.join(" + ")).unwrap();
         nest.access("x", index, None).unwrap();
         let splits = nest.split_where_affine().unwrap();
-        cut += usize::from(!splits.factors.is_empty());
+        cut += u32::from(!splits.factors.is_empty());
         let text = nest.graph().text(nest.accesses()[0].index, indexpr::Syntax::Python).unwrap();
         let shown = format!("{groups:?} {terms:?}: {} {:?} {text}", splits.text(nest.graph()), splits.unserved);
         assert!(splits.unserved.is_empty() && !text.contains(['/', '%']), "{shown}");
@@ -294,5 +295,5 @@ fn merged_axes_of_named_sizes_are_split() {
         });
         assert_eq!(met, values.iter().product::<i64>(), "{shown}");
     }
-    assert!(cut > 50 || !are_all_held(), "{cut}");
+    assert!(held(120) < 20 || cut > held(120) / 3, "{cut}");
 }

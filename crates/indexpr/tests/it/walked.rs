@@ -96,9 +96,8 @@ fn each_element_is_met_exactly_once() {
             elements += met.len();
         }
     }
-    if shapetracker_testing::are_all_held() {
-        let found = (parts > 120, conditions > 500, shortened > 500);
-        assert_eq!(found, (true, true, true), "{parts} {conditions} {shortened}");
-    }
+    let held = shapetracker_testing::held(1_600) as usize;
+    let found = (parts > held / 15, conditions > held / 4, shortened > held / 4);
+    assert!(held < 80 || found == (true, true, true), "{parts} {conditions} {shortened}");
     assert!(elements > 0 || parts == 0);
 }

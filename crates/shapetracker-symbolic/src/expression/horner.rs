@@ -53,10 +53,15 @@ impl Writer {
     /// Refuses factors past 64 bits, as an expression that has them is.
     fn check(&mut self, poly: &Poly) -> Result<(), indexpr::Error> {
         if poly.terms().iter().any(|term| i64::try_from(term.1.unsigned_abs()).is_err()) {
-            let most = self.graph.int(i64::MAX);
-            self.graph.binary(Binary::Mul, most, most)?;
+            self.refused()?;
         }
         Ok(())
+    }
+
+    /// The error of what leaves 64 bits.
+    fn refused(&mut self) -> Result<Expr, indexpr::Error> {
+        let most = self.graph.int(i64::MAX);
+        self.graph.binary(Binary::Mul, most, most)
     }
 
     /// A sum of terms, of which negative ones are subtracted.
@@ -71,9 +76,12 @@ impl Writer {
             // Indices first, then numbers and sizes: what is multiplied last is what most loops share.
             let mut factors: Vec<Expr> = Vec::new();
             for var in common.factors() {
-                factors.push(
-                    self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
-                );
+                // Who calls this writes what is not known yet first, or none of it.
+                let known = self.known.iter().find(|known| known.0 == var).map(|known| known.1);
+                factors.push(match known {
+                    Some(known) => known,
+                    None => self.refused()?,
+                });
             }
             sort_short_by_key(&mut factors, |factor| std::cmp::Reverse(self.leads(*factor)));
             // It fits: every factor does.
