@@ -371,7 +371,7 @@ impl Nest {
         let mut cuts: Result<Cuts, WhyUnserved> = Ok(Vec::new());
         for at in 0..self.loops.len() {
             let own = match (&forms, constant(&self.graph, self.loops[at].size)) {
-                (Some((floors, forms)), Some(size)) => self.cuts_by_runs(floors, forms, at, size),
+                (Some((floors, forms)), Some(size)) => self.cuts_by_runs(&function, floors, forms, at, size),
                 _ => self.cuts_by_divisors(expr, at)?,
             };
             match own {
@@ -412,6 +412,7 @@ impl Nest {
     /// The cuts of a loop of a numeric size that forms over floors need.
     fn cuts_by_runs(
         &mut self,
+        function: &LoopFunction,
         floors: &QuasiAffine,
         forms: &[Linear],
         at: usize,
@@ -435,7 +436,8 @@ impl Nest {
         // The forms of one condition must agree as well.
         // No rule: it is asked whether one cut divides the next.
         if let Some(pair) = cuts.windows(2).find(|pair| pair[1] % pair[0] != 0) {
-            return Err(WhyUnserved::NoRun { of: name, run: pair[0], size: pair[1] });
+            let [cut, other] = [pair[0], pair[1]].map(|cut| cut.to_string());
+            return Err(WhyUnserved::Conflict { of: name, cut, with: Box::new(function.clone()), other });
         }
         Ok(cuts.into_iter().map(|cut| self.graph.int(cut)).collect())
     }
