@@ -124,7 +124,7 @@ Definition rules_of_forms :=
     replaced_where_it_decides, bounds_of_sum_contradict),
    (empty_span, bound_of_extremum, decided_but_for_one, test_of_choice, own_conditions, one_implies_other,
     chosen_conditions, implied_on_one_form, either_on_one_form),
-   (primitive_form, product_of_primitives, distributed, term_divided, known_remainder, nothing_left,
+   (primitive_form, product_of_primitives, distributed, term_divided, known_remainder, nothing_left, quotient_below,
     factor_in_common, bounds_by_corners, negated_divisor),
    (negative_remainder_range, scaled_remainder, multiple_by_remainder, difference_of_quotients, hermite,
     constant_taken_in, other_half, lower_half, quotient_of_own_remainder),
@@ -136,7 +136,7 @@ Definition rules_of_forms :=
 
 Definition rules_of_machines :=
   ((rounds_alike, raised, negative_remainder, corrected, rounded_up_by_signs, truncated, raised_by_sign,
-    truncated_signs, truncated_twice),
+    truncated_signs, truncated_twice, truncated_small),
    (rounded_up, reciprocal, reciprocal_factor, shift_and_mask, euclid_rounds_down, raised_in_columns,
     divided_by_product, small_factor, wide_factor),
    (product_corners, quotient_corners, class_of_sum, class_of_product, class_of_quotient, remainder_is_shifted,

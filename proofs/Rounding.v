@@ -115,6 +115,10 @@ Theorem truncated : forall a b, b <> 0 ->
   Z.quot a b = (if differs then a / b + 1 else a / b) /\ Z.rem a b = (if differs then a mod b - b else a mod b).
 Proof. exact quot_by_floor. Qed.
 
+(** [Graph::truncated]: a dividend that is nearer to 0 than the divisor is its own remainder. *)
+Theorem truncated_small : forall a b, Z.abs a < Z.abs b -> Z.quot a b = 0 /\ Z.rem a b = a.
+Proof. intros a b H. split; [apply Z.quot_small_iff|apply Z.rem_small_iff]; lia. Qed.
+
 (** [Graph::truncated_by]: a divisor that is a constant, given as its size and its sign.  A negative dividend is raised
     by the size less 1, so that rounding down rounds towards zero; the quotient leaves the remainder. *)
 Theorem raised_by_sign : forall a size, 0 < size ->

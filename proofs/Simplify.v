@@ -1342,6 +1342,13 @@ Qed.
 Theorem nothing_left : forall d q, d <> 0 -> d * q / d = q /\ (d * q) mod d = 0.
 Proof. intros d q Hd. rewrite Z.mul_comm. split; [apply Z.div_mul|apply Z.mod_mul]; assumption. Qed.
 
+(** [Algebra::is_quotient_below]: what a quotient is of says how far below a limit it stays. *)
+Theorem quotient_below : forall x b t d, 0 < b -> x + b * t < b * d -> x / b + t < d.
+Proof.
+  intros x b t d Hb H. replace (x / b + t) with ((x + t * b) / b) by (rewrite Z.div_add; lia).
+  apply Z.div_lt_upper_bound; lia.
+Qed.
+
 (** (x y + z) // y is x where 0 <= z < y. *)
 Example known_remainder_example : forall x y z, 0 <= z < y -> (x * y + z) / y = x.
 Proof. intros x y z H. rewrite (Z.mul_comm x y). apply known_remainder; lia. Qed.

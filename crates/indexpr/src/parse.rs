@@ -974,9 +974,14 @@ impl Graph {
     ///
     /// Where the quotient is negative and not an integer, the truncated quotient is one more than the floor, and its
     /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
-    /// is never needed.
-    // Proved: `truncated`, `rounds_alike` in `proofs/Rounding.v`.
+    /// is never needed. A dividend that is always nearer to 0 than the divisor is its own remainder.
+    // Proved: `truncated`, `rounds_alike`, `truncated_small` in `proofs/Rounding.v`.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
+        let ((low, high), (least, most)) = (self.range(a), self.range(b));
+        let nearest = if least > 0 { least.unsigned_abs() } else { most.min(0).unsigned_abs() };
+        if low.unsigned_abs().max(high.unsigned_abs()) < nearest {
+            return Ok(if op == Binary::Mod { a } else { self.int(0) });
+        }
         if let Node::Int(by) = self.node(b)
             && let Some(size) = by.checked_abs().filter(|size| *size > 0)
             && let Ok(found) = self.truncated_by(op, a, size, by < 0)

@@ -212,7 +212,8 @@ impl Algebra {
         let (quotient, rest) = self.divided_by(&form, &divisor, context).unwrap_or((Form::default(), form.clone()));
         let is_remainder = range.0 > 0
             && self.bounds(&rest, context).is_some_and(|(low, _)| low >= 0)
-            && self.bounds(&divisor.plus(-1, &rest)?, context).is_some_and(|(low, _)| low > 0);
+            && (self.bounds(&divisor.plus(-1, &rest)?, context).is_some_and(|(low, _)| low > 0)
+                || self.is_quotient_below(&rest, &divisor, context));
         match op {
             Binary::Div if is_remainder || rest == Form::default() => return Some(quotient),
             Binary::Mod if is_remainder || rest == Form::default() => return Some(rest),
@@ -236,6 +237,40 @@ impl Algebra {
         }
         let atom = self.atom(Kind::Operation(op, rest, divisor, span), context)?;
         quotient.times(i64::from(op == Binary::Div))?.plus(1, &Form::atom(atom))
+    }
+
+    /// Whether a form that is not negative and has a quotient in it is below a limit because of what it is the quotient of:
+    /// `x // b + t < d` where `x + b * t < b * d`.
+    // Proved: `quotient_below` in `proofs/Simplify.v`.
+    fn is_quotient_below(&mut self, form: &Form, limit: &Form, context: &mut Context) -> bool {
+        let quotients = form.terms.iter().filter(|(_, factor)| *factor == 1).filter_map(|(atom, _)| {
+            Some(match self.kind(*atom) {
+                Kind::Operation(Binary::Div, numerator, divisor, _) => (*atom, numerator.clone(), divisor.clone()),
+                Kind::Quotient(numerator, divisor) => (*atom, numerator.clone(), Form::constant(*divisor)?),
+                _ => return None,
+            })
+        });
+        let quotients: Vec<(Atom, Form, Form)> = quotients.collect();
+        let mut room = |atom: Atom, numerator: &Form, divisor: &Form| {
+            let left = limit.plus(-1, &form.without(atom))?;
+            let scaled = match (divisor.as_constant(), left.as_constant()) {
+                (Some(divisor), _) => left.times(divisor)?,
+                (_, Some(left)) => divisor.times(left)?,
+                _ => self.product(divisor, &left, context)?,
+            };
+            let is_positive = self.bounds(divisor, context)?.0 > 0;
+            is_positive.then_some(self.bounds(&scaled.plus(-1, numerator)?, context)?.0)
+        };
+        quotients.iter().any(|(atom, numerator, divisor)| room(*atom, numerator, divisor).is_some_and(|room| room > 0))
+    }
+
+    /// Whether a form is its own remainder by a constant, because of a quotient in it by what is not constant.
+    // Proved: `known_remainder`, `quotient_below` in `proofs/Simplify.v`.
+    pub(crate) fn is_own_remainder(&mut self, form: &Form, divisor: i64, context: &mut Context) -> bool {
+        let is_quotient = |(atom, _): &(Atom, i64)| matches!(self.kind(*atom), Kind::Operation(Binary::Div, ..));
+        form.terms.iter().any(is_quotient)
+            && self.bounds(form, context).is_some_and(|(low, _)| low >= 0)
+            && Form::constant(divisor).is_some_and(|limit| self.is_quotient_below(form, &limit, context))
     }
 
     /// A sum of products with a factor in common as one product: `x * y + 10 * x` is `x * (y + 10)`. `None` where none is shorter.

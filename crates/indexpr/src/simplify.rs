@@ -376,6 +376,11 @@ impl Reader {
                     (Binary::Sub, ..) => self.algebra.folded(a.plus(-1, &b)?, &mut self.context),
                     (Binary::Mul, _, Some(factor)) => a.times(factor),
                     (Binary::Mul, Some(factor), _) => b.times(factor),
+                    (Binary::Div | Binary::Mod, _, Some(divisor))
+                        if self.algebra.is_own_remainder(&a, divisor, &mut self.context) =>
+                    {
+                        if op == Binary::Div { Form::constant(0) } else { Some(a) }
+                    }
                     (Binary::Div, _, Some(divisor)) => {
                         let quotient = self.algebra.quotient(&a, divisor, &mut self.context)?;
                         self.algebra.with_remainders(quotient, &mut self.context)

@@ -15,6 +15,14 @@ pub(crate) enum Mistake {
     NoAccess { name: Box<str>, accesses: Box<str> },
     #[error("takes each loop once: there are {loops}")]
     EachLoopOnce { loops: Box<str> },
+    #[error("there are no loops to be fused")]
+    FusesNothing,
+    #[error("`{name}` is named twice")]
+    FusedTwice { name: Box<str> },
+    #[error("`{reduced}` is reduced, and `{each}` is not")]
+    FusedKinds { reduced: Box<str>, each: Box<str> },
+    #[error("the size of `{name}` may be 0, and only the outermost of fused loops may have no index")]
+    FusedEmpty { name: Box<str> },
     #[error("`{name}` has an index over {loops} loops, but {given} expressions {} given for them", were(*.given))]
     Axes { name: Box<str>, loops: usize, given: usize },
     #[error("`{name}` is neither a loop of the nest nor a parameter")]

@@ -736,6 +736,91 @@ impl Nest {
         name
     }
 
+    /// Fuses loops into one that counts their indices in row-major order, outermost first, and stands where the first of them stood:
+    /// the inverse of [`Nest::split`]. [Partitions](Nest::partition) are undone.
+    ///
+    /// Loops may then run over another shape than that of the output: where an axis of the output has no split that serves an input,
+    /// all axes together may have one, and the [splits](Nest::split_where_affine) of the fused loop find it. A body may still use
+    /// the names of the loops.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Nest, Syntax};
+    ///
+    /// // (6, 4).permute(1, 0).reshape(3, 8), written in row-major order
+    /// let mut nest = Nest::new(Graph::new());
+    /// nest.each("i", 3)?;
+    /// nest.each("j", 8)?;
+    /// let [x, out] = ["(i * 8 + j) % 6 * 4 + (i * 8 + j) // 6", "i * 8 + j"].map(|text| nest.parse(text).unwrap());
+    /// nest.access("x", x, None)?;
+    /// nest.access("out", out, None)?;
+    /// assert!(!nest.splits_where_affine()?.unserved.is_empty());
+    ///
+    /// nest.fuse(&["i", "j"], "f")?;
+    /// assert_eq!(nest.split_where_affine()?.text(nest.graph()), "f = 4 x 6");
+    /// let text = |at: usize| nest.graph().text(nest.accesses()[at].index, Syntax::Python);
+    /// assert_eq!([text(0)?, text(1)?], ["f0 + f1 * 4", "f0 * 6 + f1"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No loop, one that there is not, or that is named twice; loops of which some are reduced and some are not; a name that something
+    /// has; a size that may be 0 where it is not the outermost of them; a product of sizes that leaves 64 bits.
+    // No rule: the digits of a row-major number (`unravel_ravel` in `proofs/View.v`).
+    pub fn fuse(&mut self, names: &[&str], fused: &str) -> Result<(), Error> {
+        const OP: &str = "fuse";
+        let places = names.iter().map(|name| self.loop_named(OP, name)).collect::<Result<Vec<usize>, Error>>()?;
+        if let Some(at) = (0..places.len()).find(|at| places[..*at].contains(&places[*at])) {
+            return Err(Mistake::FusedTwice { name: names[at].into() }.in_op(OP));
+        }
+        let Some(&first) = places.first() else { return Err(Mistake::FusesNothing.in_op(OP)) };
+        let is_reduced = self.loops[first].is_reduced;
+        if let Some(other) = places.iter().find(|place| self.loops[**place].is_reduced != is_reduced) {
+            let [one, other] = [first, *other].map(|place| self.loops[place].name[..].into());
+            let (reduced, each) = if is_reduced { (one, other) } else { (other, one) };
+            return Err(Mistake::FusedKinds { reduced, each }.in_op(OP));
+        }
+        if let Some(inner) = places[1..].iter().find(|place| self.graph.range(self.loops[**place].size).0 < 1) {
+            return Err(Mistake::FusedEmpty { name: self.loops[*inner].name[..].into() }.in_op(OP));
+        }
+        self.name(OP, fused)?;
+        let before = self.clone();
+        let result = self.fuse_each(&places, fused);
+        if result.is_err() {
+            *self = before;
+        }
+        result
+    }
+
+    // No rule: the digits of a row-major number (`unravel_ravel` in `proofs/View.v`).
+    fn fuse_each(&mut self, places: &[usize], fused: &str) -> Result<(), Error> {
+        let loops: Vec<Loop> = places.iter().map(|place| self.loops[*place].clone()).collect();
+        let mut size = self.graph.int(1);
+        for one in &loops {
+            size = self.graph.binary(Binary::Mul, size, one.size)?;
+        }
+        let size = self.graph.simplify(size);
+        let variable = self.graph.variable(fused, 0..self.graph.range(size).1.max(1))?;
+        // Innermost first, as digits are divided off.
+        let (mut with, mut stride) = (Vec::new(), self.graph.int(1));
+        for (at, one) in loops.iter().enumerate().rev() {
+            let mut digit = self.graph.binary(Binary::Div, variable, stride)?;
+            if at > 0 {
+                digit = self.graph.binary(Binary::Mod, digit, one.size)?;
+            }
+            stride = self.graph.binary(Binary::Mul, stride, one.size)?;
+            with.push((one.variable, digit));
+        }
+        self.loops[places[0]] = Loop { name: fused.into(), variable, size, is_reduced: loops[0].is_reduced };
+        let mut place = 0;
+        self.loops.retain(|_| {
+            place += 1;
+            !places[1..].contains(&(place - 1))
+        });
+        self.origins.push(Origin { name: fused.into(), variable, expr: variable });
+        self.partitions.clear();
+        self.rewrite(&with)
+    }
+
     /// Exchanges two loops. [Partitions](Nest::partition) are undone.
     ///
     /// ```

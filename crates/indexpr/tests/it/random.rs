@@ -269,6 +269,7 @@ fn changed(rng: &mut Rng, plain: &Plain, nest: &mut Nest) {
         };
         nest.split(&plain.names[at], &factors).unwrap();
     }
+    fused(rng, nest);
     if rng.one_in(2) {
         let mut order: Vec<String> = nest.loops().iter().map(|one| one.name.clone()).collect();
         for at in (1..order.len()).rev() {
@@ -289,6 +290,20 @@ fn changed(rng: &mut Rng, plain: &Plain, nest: &mut Nest) {
             (0..plain.accesses.len()).filter(|_| !rng.one_in(3)).map(|at| format!("a{at}")).collect();
         let accesses: Vec<&str> = accesses.iter().map(|name| &name[..]).collect();
         nest.partition(&name, &accesses).unwrap();
+    }
+}
+
+/// Loops of one kind become one, which is split again, or not.
+fn fused(rng: &mut Rng, nest: &mut Nest) {
+    let is_reduced = rng.one_in(2);
+    let alike = nest.loops().iter().filter(|one| one.is_reduced == is_reduced && !rng.one_in(4));
+    let names: Vec<String> = alike.map(|one| one.name.clone()).collect();
+    if names.len() < 2 || !rng.one_in(3) {
+        return;
+    }
+    nest.fuse(&names.iter().map(|name| &name[..]).collect::<Vec<_>>(), "fused").unwrap();
+    if rng.one_in(2) {
+        nest.split_where_affine().unwrap();
     }
 }
 
