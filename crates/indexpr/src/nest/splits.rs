@@ -68,7 +68,7 @@ pub struct Splits {
     pub unserved: Vec<Unserved>,
 }
 
-/// A function of the loops of a [`Nest`]: the index of an access, or a condition of its guard.
+/// A function of the loops of a [`Nest`]: the index of an access, or a condition of a guard.
 ///
 /// ```
 /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
@@ -343,10 +343,12 @@ impl Nest {
         let mut candidates = Vec::new();
         for at in 0..self.accesses.len() {
             let access = self.accesses[at].clone();
-            let forms = self.graph.quasi_affine(access.index, access.valid)?;
-            let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
-            let function = LoopFunction { access: access.name.clone(), condition: None };
-            candidates.push(self.candidate(function, at, access.index, index)?);
+            if !access.is_guard {
+                let forms = self.graph.quasi_affine(access.index, access.valid)?;
+                let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
+                let function = LoopFunction { access: access.name.clone(), condition: None };
+                candidates.push(self.candidate(function, at, access.index, index)?);
+            }
             for condition in conjuncts(&self.graph, access.valid) {
                 let zero = self.graph.int(0);
                 let forms = self.graph.quasi_affine(zero, condition)?;
@@ -656,11 +658,20 @@ impl Nest {
         }
         // The forms of a condition must be right everywhere, an index where its guard holds.
         let is_condition = candidate.function.condition.is_some();
+        let is_affine = each.is_empty()
+            && match is_condition {
+                true => self.compares_affine(candidate.expr) || affine(&mut self.graph, candidate.expr)?.is_some(),
+                false => self.is_affine(candidate.expr),
+            };
+        if is_affine {
+            return Ok(Ok(()));
+        }
         let always = self.graph.bool(true);
         let valid = if is_condition { always } else { self.accesses[candidate.access].valid };
         let mut split = self.clone();
         split.values.clear();
-        let access = |index, valid| Access { name: String::new(), index, valid };
+        split.origins.clear();
+        let access = |index, valid| Access { name: String::new(), index, valid, is_guard: false };
         split.accesses = candidate.forms.iter().map(|form| access(*form, valid)).collect();
         if is_condition {
             let zero = split.graph.int(0);
