@@ -190,6 +190,13 @@ impl Nest {
     /// # Errors
     /// A bound that leaves 64 bits.
     pub fn levels(&self) -> Result<Levels, Error> {
+        let mut levels = self.expanded()?;
+        levels.define();
+        Ok(levels)
+    }
+
+    /// The same without names for what is computed.
+    pub(crate) fn expanded(&self) -> Result<Levels, Error> {
         let mut levels = Expansion {
             nest: self,
             graph: self.graph.clone(),
@@ -206,9 +213,14 @@ impl Nest {
             guards.extend(levels.guards(at, access.valid, 0)?);
         }
         let zero = levels.graph.int(0);
+        let mut ranges = Vec::new();
+        for one in &self.loops {
+            let is_leaf = matches!(levels.graph.node(one.size), Node::Int(_) | Node::Variable(_));
+            ranges.push((zero, if is_leaf { one.size } else { levels.graph.simplify(one.size) }));
+        }
         let mut state = State {
             variables: self.loops.iter().map(|one| one.variable).collect(),
-            ranges: self.loops.iter().map(|one| (zero, one.size)).collect(),
+            ranges,
             indices,
             guards,
             values: self.values.iter().map(|value| value.expr).collect(),
@@ -217,9 +229,7 @@ impl Nest {
         levels.level(None, None);
         levels.enter(0, 0, &mut state)?;
         let Expansion { graph, all, names, depths, .. } = levels;
-        let mut levels = Levels { graph, all, names, depths };
-        levels.define();
-        Ok(levels)
+        Ok(Levels { graph, all, names, depths })
     }
 }
 
@@ -426,7 +436,9 @@ impl Expansion<'_> {
                 }
             }
         }
-        (begin, end) = (self.graph.simplify(begin), self.graph.simplify(end));
+        if (begin, end) != state.ranges[depth] {
+            (begin, end) = (self.graph.simplify(begin), self.graph.simplify(end));
+        }
         if self.is_empty(begin, end)? {
             return Ok(false);
         }

@@ -568,13 +568,27 @@ impl Nest {
         Ok(all)
     }
 
+    /// Whether a number is made of sums and products alone, which are what they are whatever the loops say.
+    fn is_polynomial(&self, number: Expr) -> bool {
+        self.graph.parts(&[number]).into_iter().all(|part| {
+            let op = match self.graph.node(part) {
+                Node::Int(_) | Node::Variable(_) => return true,
+                Node::Binary(op, ..) => op,
+                _ => return false,
+            };
+            matches!(op, Binary::Add | Binary::Sub | Binary::Mul)
+        })
+    }
+
     /// An index and its guard, simplified inside of the loops.
     ///
     /// What is simplified is the guard together with what the loops say. Of the result each condition goes that the loops say
     /// by themselves: inside of them the others hold exactly where the guard does.
     // Proved: `implied_by_others` in `proofs/Simplify.v`.
     fn simplified(&mut self, index: Expr, valid: Expr) -> Result<(Expr, Expr), Error> {
-        let Some(inside) = self.inside()? else { return Ok(self.graph.simplify_pair(index, valid)) };
+        let is_plain = self.graph.range(valid) == (1, 1) && self.is_polynomial(index);
+        let inside = if is_plain { None } else { self.inside()? };
+        let Some(inside) = inside else { return Ok(self.graph.simplify_pair(index, valid)) };
         let all = self.graph.binary(Binary::And, valid, inside)?;
         let (index, all) = self.graph.simplify_pair(index, all);
         if self.graph.range(valid) == (1, 1) {
@@ -652,6 +666,9 @@ impl Nest {
 
     /// Whether two expressions are known to have one value.
     pub(crate) fn is_same(&mut self, a: Expr, b: Expr) -> Result<bool, Error> {
+        if a == b {
+            return Ok(true);
+        }
         let difference = self.graph.binary(Binary::Sub, a, b)?;
         let difference = self.graph.simplify(difference);
         Ok(constant(&self.graph, difference) == Some(0))
@@ -757,7 +774,11 @@ impl Nest {
             (self.accesses[at].index, self.accesses[at].valid) = (index, valid);
         }
         for at in 0..self.origins.len() {
-            self.origins[at].expr = self.rewritten(self.origins[at].expr, with)?;
+            // A sum of digits: what the loops say makes nothing of it cheaper.
+            let moved = self.replaced(&[self.origins[at].expr], with)?[0];
+            if moved != self.origins[at].expr {
+                self.origins[at].expr = self.graph.simplify(moved);
+            }
         }
         for at in 0..self.values.len() {
             self.values[at].expr = self.rewritten(self.values[at].expr, with)?;
@@ -960,7 +981,7 @@ impl Nest {
     pub fn width(&self) -> Result<Width, Error> {
         match self.given {
             Some(width) => Ok(width),
-            None => Ok(self.levels()?.width()),
+            None => Ok(self.expanded()?.width()),
         }
     }
 

@@ -316,6 +316,9 @@ impl Nest {
     /// # Errors
     /// An expression that leaves 64 bits.
     pub fn split_where_affine(&mut self) -> Result<Splits, Error> {
+        if let Some(splits) = self.split_all_affine()? {
+            return Ok(splits);
+        }
         let splits = self.splits_where_affine()?;
         let mut each = Vec::new();
         for (name, factors) in &splits.factors {
@@ -336,6 +339,38 @@ impl Nest {
             }
         }
         Ok(splits)
+    }
+
+    /// Splits the loops by the cuts of all functions together, if they fit and whatever comes of it is affine by its form: then
+    /// each function is served, and none has to be asked by itself. `None`, and nothing is split, where that is not so.
+    fn split_all_affine(&mut self) -> Result<Option<Splits>, Error> {
+        let before = self.clone();
+        let candidates = self.candidates()?;
+        let mut cuts: Cuts = vec![Vec::new(); self.loops.len()];
+        let mut splits = Splits { factors: Vec::new(), served: Vec::new(), unserved: Vec::new() };
+        let mut fits = true;
+        for candidate in &candidates {
+            fits = fits && matches!(&candidate.cuts, Ok(own) if self.joined(&mut cuts, own)?);
+            splits.served.push(candidate.function.clone());
+        }
+        if fits {
+            let mut each = Vec::new();
+            for (at, cuts) in cuts.iter().enumerate().filter(|(_, cuts)| !cuts.is_empty()) {
+                each.push((at, self.factors(at, cuts)?));
+            }
+            splits.factors = each.iter().map(|(at, factors)| (self.loops[*at].name.clone(), factors.clone())).collect();
+            fits = self.split_all(&each).is_ok();
+        }
+        for at in 0..self.accesses.len() {
+            fits = fits && (self.accesses[at].is_guard || self.is_affine(self.accesses[at].index));
+            for condition in conjuncts(&self.graph, self.accesses[at].valid) {
+                fits = fits && (self.compares_affine(condition) || affine(&mut self.graph, condition)?.is_some());
+            }
+        }
+        if !fits {
+            *self = before;
+        }
+        Ok(fits.then_some(splits))
     }
 
     /// All functions, with the cuts that each needs.
@@ -519,6 +554,12 @@ impl Nest {
     fn exact(&mut self, a: Expr, b: Expr) -> Result<Option<Expr>, Error> {
         if self.graph.range(b).0 <= 0 {
             return Ok(None);
+        }
+        if let (Some(a), Some(b)) = (constant(&self.graph, a), constant(&self.graph, b)) {
+            return Ok((a % b == 0).then(|| self.graph.int(a / b)));
+        }
+        if a == b {
+            return Ok(Some(self.graph.int(1)));
         }
         let quotient = self.graph.binary(Binary::Div, a, b)?;
         let quotient = self.graph.simplify(quotient);

@@ -276,7 +276,7 @@ impl Nest {
     /// A name in the body that nothing has, or that is not known where it stands; numbers that a given width, or the language,
     /// does not hold; what is not affine in MLIR; LaTeX, which has no loops.
     pub fn code(&self, language: Language, body: &Body) -> Result<String, Unsupported> {
-        let mut levels = self.levels().map_err(Reason::from)?;
+        let mut levels = self.expanded().map_err(Reason::from)?;
         if [Part::Before, Part::After].iter().all(|part| body.of(*part).trim().is_empty()) {
             levels = levels.with_bodies();
         }
