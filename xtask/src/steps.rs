@@ -110,7 +110,7 @@ pub(crate) const STEPS: &[Step] = &[
         release::check,
     )
     .after(After::Page),
-    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
+    Step::new("instructions", "Copies and nests take no more instructions than recorded, or by hand", instructions),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("times", "The explorer is as fast as it must be", web::test_times).after(After::Everything),
     Step::new("site", "The site can be made, its links lead somewhere, and every page is reached", site::check)
@@ -256,7 +256,8 @@ fn instructions(workspace: &Workspace) -> Outcome {
     }
     workspace.run(
         &mut workspace.cargo_release("bench -p shapetracker-copy --features shapetracker/serde --bench instructions"),
-    )
+    )?;
+    workspace.run(&mut workspace.cargo_release("bench -p shapetracker-symbolic --bench instructions"))
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {

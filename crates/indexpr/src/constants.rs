@@ -1,6 +1,6 @@
 //! Expressions that can have but one value: code has a literal for them, and nothing that they are made of.
 
-use crate::graph::{Expr, Graph, Map, Node, Sort};
+use crate::graph::{Expr, Graph, Node, Sort};
 
 /// The only value of an expression, if it has but one.
 pub(crate) fn constant(graph: &Graph, expr: Expr) -> Option<i64> {
@@ -10,14 +10,7 @@ pub(crate) fn constant(graph: &Graph, expr: Expr) -> Option<i64> {
 
 /// What has to be computed, operands first; constants are not made of anything.
 pub(crate) fn parts(graph: &Graph, of: &[Expr]) -> Vec<Expr> {
-    let mut needed = Map::<Expr, ()>::default();
-    let mut pending = of.to_vec();
-    while let Some(expr) = pending.pop() {
-        if needed.insert(expr, ()).is_none() && constant(graph, expr).is_none() {
-            pending.extend(graph.node(expr).operands());
-        }
-    }
-    graph.parts(of).into_iter().filter(|part| needed.contains_key(part)).collect()
+    graph.parts_where(of, |expr| constant(graph, expr).is_none())
 }
 
 /// What a constant expression is: a number or a truth.

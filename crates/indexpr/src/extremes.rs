@@ -107,6 +107,43 @@ impl Graph {
             None => Some(found),
         }
     }
+
+    /// Values of all variables for which a condition holds, found as [`Graph::extremes`] searches, and with its limits of work.
+    /// Variables that do not occur have the first value of their range.
+    pub(crate) fn example(&self, condition: Expr) -> Example {
+        let search = Search::new(self, condition, Some(condition));
+        // Where it holds its value is 1: all boxes have one bound, so that the search goes into the depth.
+        match search.end(true) {
+            None => return Example::Never,
+            Some((End { exact: true, .. }, within)) => return Example::At(search.values(&within)),
+            Some(_) => {}
+        }
+        if !search.is_small() {
+            return Example::Undecided;
+        }
+        let parts = self.parts(&[condition]).into_iter();
+        let mut roots: Vec<Expr> = parts.filter(|part| matches!(self.node(*part), Node::Variable(_))).collect();
+        roots.push(condition);
+        let mut found = None;
+        Blocks::new(self, &roots, search.ranges.clone()).each(&roots, |block| {
+            let holds = block[roots.len() - 1];
+            if let (None, Some(at)) = (&found, holds.iter().position(|value| *value == 1)) {
+                found = Some(search.values(&block[..roots.len() - 1].iter().map(|column| (column[at], 0)).collect()));
+            }
+        });
+        found.map_or(Example::Never, Example::At)
+    }
+}
+
+/// Values for which a condition holds: [`Graph::example`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Example {
+    /// There are none.
+    Never,
+    /// These, one for each variable of the graph.
+    At(Vec<i64>),
+    /// The work ended before the answer was sure.
+    Undecided,
 }
 
 impl IndexExpr {
@@ -164,6 +201,8 @@ struct Search {
     valid: Option<usize>,
     /// The range of each variable that occurs, both ends included.
     whole: Cuboid,
+    /// The places of these variables in the graph.
+    places: SmallVec<[usize; 4]>,
     /// The same for all variables of the graph, half-open; one value of those that do not occur.
     ranges: Vec<Range<i64>>,
 }
@@ -193,7 +232,7 @@ impl Search {
         let roots: SmallVec<[Expr; 2]> = [expr].into_iter().chain(valid).collect();
         let parts = graph.parts(&roots);
         let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
-        let mut whole = Cuboid::new();
+        let (mut whole, mut places) = (Cuboid::new(), SmallVec::new());
         let mut ranges: Vec<Range<i64>> =
             graph.variables().iter().map(|variable| variable.range.start..variable.range.start + 1).collect();
         let mut steps = Vec::with_capacity(parts.len());
@@ -204,6 +243,7 @@ impl Search {
                     let Range { start, end } = graph.variables()[variable].range;
                     ranges[variable] = start..end;
                     whole.push((start, end - 1));
+                    places.push(variable);
                     Node::Variable(whole.len() - 1)
                 }
                 node => {
@@ -215,12 +255,18 @@ impl Search {
             };
             steps.push(Step { node, operands, facts: graph.facts(part) });
         }
-        Search { value: place(expr), valid: valid.map(place), steps, whole, ranges }
+        Search { value: place(expr), valid: valid.map(place), steps, whole, places, ranges }
     }
 
-    /// The least value or the greatest, by branch and bound, best first; `None` where the condition never holds.
-    // No rule: a box is cut in two; anywhere will do.
+    /// The least value or the greatest; `None` where the condition never holds.
     fn extreme(&self, greatest: bool) -> Option<End> {
+        self.end(greatest).map(|(end, _)| end)
+    }
+
+    /// The same, and a box where it is, by branch and bound, best first. Where it is exact that is a single choice of the
+    /// variables.
+    // No rule: a box is cut in two; anywhere will do.
+    fn end(&self, greatest: bool) -> Option<(End, Cuboid)> {
         let mut facts: Vec<Facts> = Vec::with_capacity(self.steps.len());
         // The greatest value is the least one of the negation.
         let mut bound = |within: &Cuboid| {
@@ -237,10 +283,10 @@ impl Search {
             let widths = within.iter().map(|(low, high)| high.abs_diff(*low));
             let widest = widths.enumerate().max_by_key(|(_, width)| *width).filter(|(_, width)| *width > 0);
             let Some((axis, _)) = widest else {
-                return Some(End { value: as_value(least), exact: true });
+                return Some((End { value: as_value(least), exact: true }, within));
             };
             if made * self.steps.len() > MAX_FACTS {
-                return Some(End { value: as_value(least), exact: false });
+                return Some((End { value: as_value(least), exact: false }, within));
             }
             let (low, high) = within[axis];
             let middle = low + (high.abs_diff(low) / 2) as i64;
@@ -277,13 +323,29 @@ impl Search {
         (!is_empty).then(|| known[self.value])
     }
 
-    /// The extremes by trying every choice of the variables that occur, `Some(None)` where the condition never holds;
-    /// `None` where that would be too much work.
-    fn all_values(&self, graph: &Graph, expr: Expr, valid: Option<Expr>) -> Option<Option<(i64, i64)>> {
+    /// Whether all choices of the variables that occur may be tried.
+    fn is_small(&self) -> bool {
         let count = self.whole.iter().try_fold(self.steps.len() as i64, |count, (low, high)| {
             count.checked_mul(i64::try_from(high.abs_diff(*low)).ok()?.checked_add(1)?)
         });
-        count.filter(|count| *count <= MAX_VALUES)?;
+        count.is_some_and(|count| count <= MAX_VALUES)
+    }
+
+    /// The values of all variables of the graph in a box of one choice.
+    fn values(&self, within: &Cuboid) -> Vec<i64> {
+        let mut values: Vec<i64> = self.ranges.iter().map(|range| range.start).collect();
+        for (place, (value, _)) in self.places.iter().zip(within) {
+            values[*place] = *value;
+        }
+        values
+    }
+
+    /// The extremes by trying every choice of the variables that occur, `Some(None)` where the condition never holds;
+    /// `None` where that would be too much work.
+    fn all_values(&self, graph: &Graph, expr: Expr, valid: Option<Expr>) -> Option<Option<(i64, i64)>> {
+        if !self.is_small() {
+            return None;
+        }
         let mut found: Option<(i64, i64)> = None;
         let roots: SmallVec<[Expr; 2]> = [expr].into_iter().chain(valid).collect();
         Blocks::new(graph, &roots, self.ranges.clone()).each(&roots, |block| {

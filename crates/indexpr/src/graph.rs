@@ -1,6 +1,6 @@
 //! Expressions as hash-consed nodes of a directed acyclic graph, each with what is known of its values.
 
-use std::collections::HashMap;
+use std::collections::{BinaryHeap, HashMap};
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
@@ -293,6 +293,12 @@ impl Graph {
         };
         let Range { start, end } = self.variables[place].range;
         Ok(self.insert(Node::Variable(place), Facts::between(start, end - 1)))
+    }
+
+    /// The variable of a place.
+    pub(crate) fn variable_at(&mut self, place: usize) -> Expr {
+        let Range { start, end } = self.variables[place].range;
+        self.insert(Node::Variable(place), Facts::between(start, end - 1))
     }
 
     /// The place of the variable of a name.
@@ -672,10 +678,37 @@ impl Graph {
     /// # Panics
     /// A handle of another graph.
     pub fn parts(&self, of: &[Expr]) -> Vec<Expr> {
-        let mut needed = vec![false; of.iter().map(|expr| self.own(*expr) + 1).max().unwrap_or(0)];
+        self.parts_where(of, |_| true)
+    }
+
+    /// The same, but without what is only an operand of expressions that are not `open`.
+    // No rule: it compares how many expressions there are with the length of the graph.
+    pub(crate) fn parts_where(&self, of: &[Expr], open: impl Fn(Expr) -> bool) -> Vec<Expr> {
+        let length = of.iter().map(|expr| self.own(*expr) + 1).max().unwrap_or(0);
+        // Few parts of a long graph are found one after the other, the last first.
+        let (mut found, mut pending) = (Vec::new(), BinaryHeap::new());
+        pending.extend(of.iter().map(|expr| expr.place()));
+        while let Some(place) = pending.pop() {
+            let expr = self.at(place as u32);
+            if found.last() == Some(&expr) {
+                continue;
+            }
+            found.push(expr);
+            if open(expr) {
+                pending.extend(self.node_at(place).operands().map(|operand| operand.place()));
+            }
+            if found.len() > length / 16 {
+                break;
+            }
+        }
+        if pending.is_empty() {
+            found.reverse();
+            return found;
+        }
+        let mut needed = vec![false; length];
         of.iter().for_each(|expr| needed[expr.place()] = true);
         for at in (0..needed.len()).rev() {
-            if needed[at] {
+            if needed[at] && open(self.at(at as u32)) {
                 self.node_at(at).operands().for_each(|operand| needed[operand.place()] = true);
             }
         }

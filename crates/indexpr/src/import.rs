@@ -89,10 +89,7 @@ impl Graph {
         match node {
             Node::Int(value) => Ok(self.int(value)),
             Node::Bool(value) => Ok(self.bool(value)),
-            Node::Variable(place) => {
-                let variable = self.variables()[place].clone();
-                self.variable(&variable.name, variable.range)
-            }
+            Node::Variable(place) => Ok(self.variable_at(place)),
             Node::Binary(op, a, b) => self.binary(op, made(a), made(b)),
             Node::Within(a, begin, end) => self.within(made(a), begin, end),
             Node::Not(a) => self.not(made(a)),

@@ -78,8 +78,8 @@ pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
 pub use nest::{
-    Access, Clip, Definition, Header, Level, Levels, Loop, LoopFunction, Nest, Overlap, Reference, Signedness, Size,
-    Splits, Unserved, WhyUnserved, Width,
+    Access, Clash, Clip, Definition, Header, InPlace, Level, Levels, Loop, LoopFunction, Nest, Overlap, Reference,
+    Signedness, Size, Splits, Unserved, WhyUnserved, Width,
 };
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Body, Language, UnknownLanguage, Unsupported};

@@ -6,6 +6,8 @@
 
 use std::hash::Hasher;
 
+use smallvec::SmallVec;
+
 use crate::graph::{Binary, Expr, Graph, Node, WordHasher};
 
 /// What decides the order of operands.
@@ -32,7 +34,7 @@ impl Graph {
             Open,
             Placed,
         }
-        let mut states = vec![State::New; self.len()];
+        let mut states = vec![State::New; roots.iter().map(|root| root.place() + 1).max().unwrap_or(0)];
         let (mut order, mut open) = (Vec::with_capacity(self.len().min(64)), Vec::<Expr>::with_capacity(32));
         open.extend(roots.iter().rev());
         while let Some(&expr) = open.last() {
@@ -60,35 +62,31 @@ impl Graph {
     ///
     /// Cost: linear in the number of expressions of the graph.
     pub(crate) fn canonical<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
-        // What expressions became, where that is another one, and the keys of what they became.
-        let mut made: Vec<(Option<Expr>, Key)> = vec![Default::default(); self.len()];
-        for expr in self.parts(&roots) {
-            let became = |operand: &mut Expr| *operand = made[operand.place()].0.unwrap_or(*operand);
-            let mut node = self.node(expr);
-            match &mut node {
-                Node::Int(_) | Node::Bool(_) | Node::Variable(_) => {}
-                Node::Within(a, ..) | Node::Not(a) => became(a),
-                Node::Select(a, b, c) => [a, b, c].into_iter().for_each(became),
-                Node::Binary(op, a, b) => {
-                    became(a);
-                    became(b);
-                    let order = |expr: Expr| (!self.continues(*op, expr), made[expr.place()].1);
-                    if op.is_commutative() && order(*a) > order(*b) {
-                        std::mem::swap(a, b);
-                    }
+        let parts = self.parts(&roots);
+        let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
+        // What each became, and the key of that.
+        let mut made: Vec<(Expr, Key)> = Vec::with_capacity(parts.len());
+        for &expr in &parts {
+            let mut operands: SmallVec<[(Expr, Key); 3]> =
+                self.node(expr).operands().map(|operand| made[place(operand)]).collect();
+            if let (Node::Binary(op, ..), [a, b]) = (self.node(expr), &mut operands[..]) {
+                let order = |(expr, key): &(Expr, Key)| (!self.continues(op, *expr), *key);
+                if op.is_commutative() && order(a) > order(b) {
+                    std::mem::swap(a, b);
                 }
             }
-            let mut new = expr;
-            if node != self.node(expr) {
-                // It has the same values, so that what is known of the one holds for the other.
-                new = self.insert(node, self.facts(expr));
-                made[expr.place()].0 = Some(new);
-            }
-            let key = self.key(&made, new);
-            made.resize(self.len(), Default::default());
-            made[new.place()].1 = key;
+            let node = match (self.node(expr), &operands[..]) {
+                (Node::Within(_, begin, end), [(a, _)]) => Node::Within(*a, begin, end),
+                (Node::Not(_), [(a, _)]) => Node::Not(*a),
+                (Node::Select(..), [(a, _), (b, _), (c, _)]) => Node::Select(*a, *b, *c),
+                (Node::Binary(op, ..), [(a, _), (b, _)]) => Node::Binary(op, *a, *b),
+                (leaf, _) => leaf,
+            };
+            // It has the same values, so that what is known of the one holds for the other.
+            let new = if node == self.node(expr) { expr } else { self.insert(node, self.facts(expr)) };
+            made.push((new, self.key(node, &operands)));
         }
-        roots.map(|root| made[root.place()].0.unwrap_or(root))
+        roots.map(|root| made[place(root)].0)
     }
 
     /// Whether an expression is the chain to which an operation adds one more operand. It stands first, so that `a + b + c`
@@ -98,8 +96,7 @@ impl Graph {
     }
 
     /// The key of an expression whose operands have theirs.
-    fn key(&self, made: &[(Option<Expr>, Key)], expr: Expr) -> Key {
-        let node = self.node(expr);
+    fn key(&self, node: Node, operands: &[(Expr, Key)]) -> Key {
         let named = |hash: i64, byte: u8| hash.wrapping_mul(0x100_0000_01b3).wrapping_add(byte.into());
         let (kind, a, b) = match node {
             Node::Int(value) => (0, value, 0),
@@ -115,8 +112,7 @@ impl Graph {
         let mut key = Key { variable, height: 0, kind, hash: 0 };
         let mut hash = WordHasher::default();
         [kind.into(), a, b].into_iter().for_each(|word| hash.write_i64(word));
-        for operand in node.operands() {
-            let (_, below) = made[operand.place()];
+        for (_, below) in operands {
             key.variable = key.variable.min(below.variable);
             key.height = key.height.max(below.height + 1);
             hash.write_u64(below.hash);

@@ -278,15 +278,13 @@ impl Graph {
             let atom = *reader.conditions.get(first)?;
             found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
         }
-        let ranges: Vec<_> = self.variables().to_vec();
-        let variables: Option<Vec<Expr>> =
-            ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
+        let variables = (0..self.variables().len()).map(|place| self.variable_at(place)).collect();
         // Of a long expression these take as much memory as what writing it needs.
         (reader.forms, reader.conditions) = Default::default();
         if reader.algebra.len() > MAX_SHORTER {
             reader.context = Context::default();
         }
-        Some((found, variables?))
+        Some((found, variables))
     }
 }
 

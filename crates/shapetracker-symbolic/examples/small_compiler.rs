@@ -102,8 +102,8 @@ fn nest(kernel: &Kernel) -> Result<Nest> {
         nest.read(tensor.name, &tensor.layout.index_expr()?, &axes)?;
     }
     if let Some(mask) = kernel.mask {
-        let (nowhere, mask) = (nest.parse("0")?, nest.parse(mask)?);
-        nest.access("mask", nowhere, Some(mask))?;
+        let mask = nest.parse(mask)?;
+        nest.guard("mask", mask)?;
     }
     Ok(nest)
 }

@@ -96,6 +96,5 @@ fn linear(
 
 /// The variable of a place.
 pub(super) fn variable(graph: &mut Graph, place: usize) -> Result<Expr, Error> {
-    let variable = graph.variables()[place].clone();
-    graph.variable(&variable.name, variable.range)
+    Ok(graph.variable_at(place))
 }

@@ -1,9 +1,11 @@
-//! What is known of an access along a loop: its stride, how long it goes on element by element, how wide a vector is, and
-//! which accesses meet.
+//! What is known of an access along a loop: its stride, how long it goes on element by element, how wide a vector is, which
+//! accesses meet, and whether an output may be written over an input.
 
-use super::{Access, Loop, Nest, replaced};
+use super::bounds::affine;
+use super::{Access, Clip, Loop, Nest, conjunction, conjuncts, replaced};
 use crate::constants::constant;
 use crate::error::Error;
+use crate::extremes::Example;
 use crate::graph::{Binary, Expr, Graph};
 
 /// Whether two accesses of a [`Nest`] meet at one address: [`Nest::overlaps`].
@@ -31,6 +33,61 @@ pub enum Overlap {
     Undecided,
 }
 
+/// Whether an output may be written over an input: [`Nest::in_place`].
+///
+/// ```
+/// use indexpr::{Graph, InPlace, Nest};
+///
+/// let mut nest = Nest::new(Graph::new());
+/// nest.each("i", 8)?;
+/// for (name, text) in [("here", "i"), ("next", "i + 1"), ("before", "i - 1")] {
+///     let index = nest.parse(text)?;
+///     nest.access(name, index, None)?;
+/// }
+/// assert_eq!(nest.in_place("here", "here")?, InPlace::Yes);
+/// assert_eq!(nest.in_place("here", "next")?, InPlace::Yes);
+/// let InPlace::No(clash) = nest.in_place("here", "before")? else { panic!() };
+/// assert_eq!((clash.written[0] + 1, clash.read[0] - 1), (clash.read[0], clash.address));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InPlace {
+    /// Whatever is read is what was there before the nest began, for all values of the parameters.
+    Yes,
+    /// An element is read after it was written.
+    No(Clash),
+    /// It takes more work to tell than is done.
+    Undecided,
+}
+
+/// An element that is written and read after that: the evidence of [`InPlace::No`].
+///
+/// ```
+/// use indexpr::{Graph, InPlace, Nest};
+///
+/// let mut nest = Nest::new(Graph::new());
+/// let i = nest.each("i", 2)?;
+/// let last = nest.parse("1 - i")?;
+/// nest.access("from", i, None)?;
+/// nest.access("to", last, None)?;
+/// let InPlace::No(clash) = nest.in_place("to", "from")? else { panic!() };
+/// assert_eq!((clash.written, clash.read, clash.address), (vec![0], vec![1], 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Clash {
+    /// The parameters.
+    pub parameters: Vec<i64>,
+    /// The iteration that writes the element: the values of the loops around the write, outermost first. Those that are reduced and
+    /// innermost are not among them where the write stands after them.
+    pub written: Vec<i64>,
+    /// The iteration that reads it, which is a later one: the values of all loops.
+    pub read: Vec<i64>,
+    /// The address of the element.
+    pub address: i64,
+}
+
 impl Nest {
     /// By how much the address of an access grows with each step of a loop, wherever its guard holds before and after;
     /// `None` where that is not one number for the whole nest. For a loop that runs once it is 0.
@@ -55,7 +112,7 @@ impl Nest {
     /// A loop or an access that there is not; an address that leaves 64 bits.
     pub fn stride(&mut self, access: &str, of: &str) -> Result<Option<Expr>, Error> {
         const OP: &str = "stride";
-        let (access, at) = (self.access_named(OP, access)?, self.loop_named(OP, of)?);
+        let (access, at) = (self.address_named(OP, access)?, self.loop_named(OP, of)?);
         let (Access { index, valid, .. }, Loop { variable, size, .. }) =
             (self.accesses[access].clone(), self.loops[at].clone());
         let most = self.graph.range(size).1;
@@ -70,7 +127,7 @@ impl Nest {
         let after = graph.binary(Binary::Add, before, one)?;
         let mut all = self.inside_of(&mut graph)?;
         all.push(valid);
-        let valid = super::conjunction(&mut graph, &all)?;
+        let valid = conjunction(&mut graph, &all)?;
         let first = replaced(&mut graph, &[index, valid], &[(variable, before)])?;
         let next = replaced(&mut graph, &[index, valid], &[(variable, after)])?;
         let both = graph.binary(Binary::And, first[1], next[1])?;
@@ -166,7 +223,7 @@ impl Nest {
     // No rule: it halves a limit.
     pub fn vector_width(&mut self, access: &str, of: &str, most: i64) -> Result<i64, Error> {
         const OP: &str = "vector_width";
-        let (place, at) = (self.access_named(OP, access)?, self.loop_named(OP, of)?);
+        let (place, at) = (self.address_named(OP, access)?, self.loop_named(OP, of)?);
         let stride = self.stride(access, of)?;
         if stride.and_then(|stride| constant(&self.graph, stride)) != Some(1) {
             return Ok(1);
@@ -196,7 +253,7 @@ impl Nest {
         let element = graph.binary(Binary::Add, begin, within)?;
         let mut all = self.inside_of(&mut graph)?;
         all.push(valid);
-        let valid = super::conjunction(&mut graph, &all)?;
+        let valid = conjunction(&mut graph, &all)?;
         let first = replaced(&mut graph, &[index, valid], &[(variable, begin)])?;
         let (index, _) = graph.simplify_pair(first[0], first[1]);
         let valid = replaced(&mut graph, &[valid], &[(variable, element)])?[0];
@@ -224,7 +281,7 @@ impl Nest {
     /// An access that there is not; a difference of addresses that leaves 64 bits.
     pub fn overlaps(&self, a: &str, b: &str) -> Result<Overlap, Error> {
         const OP: &str = "overlaps";
-        let [a, b] = [self.access_named(OP, a)?, self.access_named(OP, b)?].map(|at| self.accesses[at].clone());
+        let [a, b] = [self.address_named(OP, a)?, self.address_named(OP, b)?].map(|at| self.accesses[at].clone());
         let mut graph = self.graph.clone();
         let inside = self.inside_of(&mut graph)?;
         // The loops of the second access count by themselves.
@@ -234,15 +291,11 @@ impl Nest {
             if most <= 0 {
                 return Ok(Overlap::Never);
             }
-            let mut name = format!("{}_other", one.name);
-            while graph.variable_named(&name).is_some() {
-                name.push('_');
-            }
-            with.push((one.variable, graph.variable(&name, 0..most)?));
+            with.push((one.variable, fresh(&mut graph, &format!("{}_other", one.name), most)?));
         }
         let mut all = inside.clone();
         all.push(b.valid);
-        let valid = super::conjunction(&mut graph, &all)?;
+        let valid = conjunction(&mut graph, &all)?;
         let other = replaced(&mut graph, &[b.index, valid], &with)?;
         let difference = graph.binary(Binary::Sub, a.index, other[0])?;
         let difference = graph.simplify(difference);
@@ -253,7 +306,7 @@ impl Nest {
         let meet = graph.binary(Binary::Eq, difference, zero)?;
         let mut conditions = inside;
         conditions.extend([a.valid, other[1], meet]);
-        let condition = super::conjunction(&mut graph, &conditions)?;
+        let condition = conjunction(&mut graph, &conditions)?;
         let condition = graph.simplify(condition);
         Ok(match graph.extremes(zero, Some(condition)) {
             None => Overlap::Never,
@@ -261,4 +314,186 @@ impl Nest {
             Some(_) => Overlap::Undecided,
         })
     }
+
+    /// Whether the buffer of an output may be that of an input, in this order of the loops: whether each element that is read is
+    /// what was there before the nest began, so that the result is as if all reads came before all writes.
+    ///
+    /// Of the body this is assumed. Its innermost lines read the input, once for each iteration in which they run and the
+    /// guard of the input holds. The output is written where its own guard holds, and after what the same iteration reads: by the
+    /// lines [after](crate::Body::after) the innermost reduced loops, or, where there are no such loops, or the address or the guard of
+    /// the output depends on one of them, by the innermost lines. One iteration runs after the other. A body that also reads
+    /// the output, such as one that adds to it, asks for the output as an input, too.
+    ///
+    /// [Clips](Nest::clip) count: where the body does not run nothing is read. An answer is exact, and is found as that of
+    /// [`Nest::overlaps`] is, at most twice for each loop.
+    ///
+    /// ```
+    /// use indexpr::{Graph, InPlace, Nest};
+    ///
+    /// // Each row is summed, and then goes where it was.
+    /// let mut nest = Nest::new(Graph::new());
+    /// nest.each("i", 64)?;
+    /// nest.reduce("k", 32)?;
+    /// let [row, first, next] = ["i * 32 + k", "i * 32", "i * 32 + 32"].map(|text| nest.parse(text).unwrap());
+    /// nest.access("row", row, None)?;
+    /// nest.access("first", first, None)?;
+    /// nest.access("next", next, None)?;
+    /// assert_eq!(nest.in_place("first", "row")?, InPlace::Yes);
+    /// let InPlace::No(clash) = nest.in_place("next", "row")? else { panic!() };
+    /// assert_eq!((clash.written.len(), clash.read.len(), clash.read[1]), (1, 2, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An access that there is not, or a guard; a difference of addresses that leaves 64 bits.
+    pub fn in_place(&self, output: &str, input: &str) -> Result<InPlace, Error> {
+        const OP: &str = "in_place";
+        let places = [self.address_named(OP, output)?, self.address_named(OP, input)?];
+        if self.loops.iter().any(|one| self.graph.range(one.size).1 <= 0) {
+            return Ok(InPlace::Yes);
+        }
+        // How many loops stand around what is written.
+        let reduced = self.loops.iter().rev().take_while(|one| one.is_reduced).count();
+        let mut around = self.loops.len() - reduced;
+        for one in &self.loops[around..] {
+            if !self.is_reused(output, &one.name)? {
+                around = self.loops.len();
+            }
+        }
+        // Which elements the lines after reduced loops are run for is known from both sides, where guards shorten all loops.
+        let is_shortened = around < self.loops.len() && self.clips.iter().any(|(_, clip)| *clip == Clip::All);
+        let mut is_undecided = false;
+        // An iteration is later than another one if some loop is further, and all outside of it are as far.
+        for at in (0..around).rev().filter(|at| self.graph.range(self.loops[*at].size).1 > 1) {
+            let found = match self.clash(places, around, at, false)? {
+                InPlace::No(_) if is_shortened => match self.clash(places, around, at, true)? {
+                    InPlace::Yes => InPlace::Undecided,
+                    found => found,
+                },
+                found => found,
+            };
+            match found {
+                InPlace::Yes => {}
+                InPlace::Undecided => is_undecided = true,
+                InPlace::No(_) => return Ok(found),
+            }
+        }
+        Ok(if is_undecided { InPlace::Undecided } else { InPlace::Yes })
+    }
+
+    /// Whether an iteration reads what another one wrote that is earlier in the loop of a place, and in no loop outside of it.
+    ///
+    /// So many loops stand `around` the write. Where that are not all, it is taken to happen for each element that it may happen
+    /// for; or for those only for which it `surely` does, since the guards that shorten all loops hold somewhere in its
+    /// reduced loops.
+    fn clash(&self, [output, input]: [usize; 2], around: usize, at: usize, surely: bool) -> Result<InPlace, Error> {
+        let (output, input) = (&self.accesses[output], &self.accesses[input]);
+        let mut graph = self.graph.clone();
+        let [zero, one] = [0, 1].map(|number| graph.int(number));
+        let inner = if surely { self.loops.len() } else { around };
+        // The loops of the write: those outside are those of the read, and those inside count by themselves.
+        let mut written: Vec<Expr> = self.loops[..at].iter().map(|one| one.variable).collect();
+        let most = |at: usize| self.graph.range(self.loops[at].size).1;
+        let further = fresh(&mut graph, "further", most(at) - 1)?;
+        let before = graph.binary(Binary::Sub, self.loops[at].variable, one)?;
+        written.push(graph.binary(Binary::Sub, before, further)?);
+        for place in at + 1..inner {
+            written.push(fresh(&mut graph, &format!("{}_written", self.loops[place].name), most(place))?);
+        }
+        let variables = self.loops.iter().map(|one| one.variable);
+        let with: Vec<(Expr, Expr)> = variables.zip(written.iter().copied()).collect();
+
+        let mut reads = self.inside_of(&mut graph)?;
+        let clipped = self.clips.iter().map(|(at, _)| self.accesses[*at].valid);
+        reads.extend([input.valid].into_iter().chain(clipped.clone()));
+        let mut writes = vec![output.valid];
+        for one in self.loops[..inner].iter().filter(|one| constant(&self.graph, one.size).is_none()) {
+            writes.push(graph.binary(Binary::Lt, one.variable, one.size)?);
+        }
+        if around == self.loops.len() {
+            writes.extend(clipped);
+        } else {
+            for (access, _) in self.clips.iter().filter(|(_, clip)| *clip == Clip::All) {
+                for condition in conjuncts(&graph, self.accesses[*access].valid) {
+                    // A bound of a loop around the write, or a condition outside of the innermost of them.
+                    let parts = graph.parts(&[condition]);
+                    let depends = |one: &Loop| parts.contains(&one.variable);
+                    let known = self.loops.iter().rposition(depends).map_or(0, |place| place + 1);
+                    if surely || known < around || known == around && affine(&mut graph, condition)?.is_some() {
+                        writes.push(condition);
+                    }
+                }
+            }
+        }
+        let writes = conjunction(&mut graph, &writes)?;
+        let moved = replaced(&mut graph, &[output.index, writes], &with)?;
+        let difference = graph.binary(Binary::Sub, moved[0], input.index)?;
+        let difference = graph.simplify(difference);
+        if graph.congruence(difference).0 > 1 && graph.congruence(difference).1 != 0 {
+            return Ok(InPlace::Yes);
+        }
+        let is_later = graph.binary(Binary::Ge, written[at], zero)?;
+        let meet = graph.binary(Binary::Eq, difference, zero)?;
+        reads.extend([moved[1], is_later, meet]);
+        let condition = conjunction(&mut graph, &reads)?;
+        let condition = graph.simplify(condition);
+        // The loops of both whose sizes have names.
+        let both = self.loops.iter().map(|one| (one.variable, one.size));
+        let both = both.chain(written.iter().zip(&self.loops).skip(at + 1).map(|(of, one)| (*of, one.size)));
+        let named: Vec<(Expr, Expr)> = both.filter(|(_, size)| constant(&self.graph, *size).is_none()).collect();
+        if graph.range(condition) != (0, 0) && is_apart(&mut graph, difference, &named).unwrap_or(false) {
+            return Ok(InPlace::Yes);
+        }
+        let values = match graph.example(condition) {
+            Example::Never => return Ok(InPlace::Yes),
+            Example::Undecided => return Ok(InPlace::Undecided),
+            Example::At(values) => values,
+        };
+        let of = |expr: &Expr| graph.evaluate(*expr, &values);
+        Ok(InPlace::No(Clash {
+            parameters: values[..self.parameters].to_vec(),
+            written: written[..around].iter().map(of).collect::<Result<_, _>>()?,
+            read: self.loops.iter().map(|one| of(&one.variable)).collect::<Result<_, _>>()?,
+            address: of(&input.index)?,
+        }))
+    }
+}
+
+/// A new variable that counts up to a number.
+fn fresh(graph: &mut Graph, name: &str, most: i64) -> Result<Expr, Error> {
+    let mut name = name.to_owned();
+    while graph.variable_named(&name).is_some() {
+        name.push('_');
+    }
+    graph.variable(&name, 0..most)
+}
+
+/// Whether a number is known to be above 0 for all values of some variables, which are below their sizes, or below 0 for all:
+/// where it grows with a variable it is greatest at the last value, which the size tells.
+fn is_apart(graph: &mut Graph, number: Expr, variables: &[(Expr, Expr)]) -> Result<bool, Error> {
+    let [zero, one] = [0, 1].map(|number| graph.int(number));
+    let (mut growing, mut falling) = (Vec::new(), Vec::new());
+    for &(variable, size) in variables {
+        let next = graph.binary(Binary::Add, variable, one)?;
+        let after = replaced(graph, &[number], &[(variable, next)])?[0];
+        let step = graph.binary(Binary::Sub, after, number)?;
+        let step = graph.simplify(step);
+        // The same values in the opposite order.
+        let last = graph.binary(Binary::Sub, size, one)?;
+        let opposite = graph.binary(Binary::Sub, last, variable)?;
+        match graph.range(step) {
+            (0.., _) => growing.push((variable, opposite)),
+            (_, ..=0) => falling.push((variable, opposite)),
+            _ => {}
+        }
+    }
+    for (with, sign) in [(growing, Binary::Lt), (falling, Binary::Gt)] {
+        let end = replaced(graph, &[number], &with)?[0];
+        let is_there = graph.binary(sign, end, zero)?;
+        let is_there = graph.simplify(is_there);
+        if constant(graph, is_there) == Some(1) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -57,14 +57,16 @@ pub struct Level {
     pub definitions: Vec<Definition>,
     /// What must hold for anything inside to run; what is defined here is defined before it is asked.
     pub condition: Option<Expr>,
-    /// In an innermost level the accesses, as they are there; none elsewhere.
+    /// In an innermost level the accesses, as they are there, and in one that is innermost but for reduced loops as they are before
+    /// and after these; none elsewhere.
     pub accesses: Vec<Reference>,
-    /// In an innermost level the [values](Nest::value) of the caller's.
+    /// In such a level the [values](Nest::value) of the caller's.
     pub values: Vec<Definition>,
-    /// In an innermost level each loop that the nest has, or had before it was split.
+    /// In such a level each loop that the nest has, or had before it was split.
     pub loops: Vec<Definition>,
-    /// In a level that is innermost but for reduced loops, what is left of the guard of each access before and after these.
-    pub(crate) around_reduced: Vec<Expr>,
+    /// In a level that is innermost but for reduced loops, or for none, what is left of the guard of each access before and
+    /// after these.
+    pub(crate) around_reduced: Option<Vec<Expr>>,
     /// Whether it is innermost, so that the body stands in it.
     pub is_innermost: bool,
 }
@@ -80,7 +82,7 @@ impl Level {
             accesses: Vec::new(),
             values: Vec::new(),
             loops: Vec::new(),
-            around_reduced: Vec::new(),
+            around_reduced: None,
             is_innermost: false,
         }
     }
@@ -175,7 +177,8 @@ struct State {
 }
 
 impl Nest {
-    /// The loops with their bounds and conditions, and what is computed in each.
+    /// The loops with their bounds and conditions, and what is computed in each. Loops that never run are left out, and so is what stands
+    /// in a condition that never holds; what is innermost but for reduced loops stays, for the lines around these.
     ///
     /// ```
     /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
@@ -187,6 +190,13 @@ impl Nest {
     /// # Errors
     /// A bound that leaves 64 bits.
     pub fn levels(&self) -> Result<Levels, Error> {
+        let mut levels = self.expanded()?;
+        levels.define();
+        Ok(levels)
+    }
+
+    /// The same without names for what is computed.
+    pub(crate) fn expanded(&self) -> Result<Levels, Error> {
         let mut levels = Expansion {
             nest: self,
             graph: self.graph.clone(),
@@ -203,21 +213,23 @@ impl Nest {
             guards.extend(levels.guards(at, access.valid, 0)?);
         }
         let zero = levels.graph.int(0);
+        let mut ranges = Vec::new();
+        for one in &self.loops {
+            let is_leaf = matches!(levels.graph.node(one.size), Node::Int(_) | Node::Variable(_));
+            ranges.push((zero, if is_leaf { one.size } else { levels.graph.simplify(one.size) }));
+        }
         let mut state = State {
             variables: self.loops.iter().map(|one| one.variable).collect(),
-            ranges: self.loops.iter().map(|one| (zero, one.size)).collect(),
+            ranges,
             indices,
             guards,
             values: self.values.iter().map(|value| value.expr).collect(),
             origins: self.origins.iter().map(|origin| origin.expr).collect(),
         };
         levels.level(None, None);
-        levels.condition(0, 0, &mut state)?;
-        levels.fill(0, 0, &state)?;
+        levels.enter(0, 0, &mut state)?;
         let Expansion { graph, all, names, depths, .. } = levels;
-        let mut levels = Levels { graph, all, names, depths };
-        levels.define();
-        Ok(levels)
+        Ok(Levels { graph, all, names, depths })
     }
 }
 
@@ -295,8 +307,29 @@ impl Expansion<'_> {
             && self.known_in(guard.expr, state) == at + 1
     }
 
+    /// What stands in a level, which is inside of so many loops; whether there is anything that may run.
+    fn enter(&mut self, level: usize, depth: usize, state: &mut State) -> Result<bool, Error> {
+        let holds = self.condition(level, depth, state)?;
+        // Lines before and after the reduced loops stand outside of the condition of their level.
+        let is_around = depth == self.first_shortened(Clip::Reduced);
+        if is_around {
+            let guards = self.around_reduced(depth, state)?;
+            self.describe(level, state, &guards);
+            self.all[level].around_reduced = Some(guards);
+        }
+        let runs = match holds {
+            true => self.fill(level, depth, state)?,
+            false => false,
+        };
+        if !runs {
+            self.all[level].condition = None;
+        }
+        Ok(runs || is_around)
+    }
+
     /// The conditions at a level inside of so many loops: guards that are known there, are no bounds, and were not asked before.
-    fn condition(&mut self, level: usize, depth: usize, state: &mut State) -> Result<(), Error> {
+    /// Whether they may hold.
+    fn condition(&mut self, level: usize, depth: usize, state: &mut State) -> Result<bool, Error> {
         let mut held = Vec::new();
         for at in 0..state.guards.len() {
             let guard = &state.guards[at];
@@ -310,20 +343,20 @@ impl Expansion<'_> {
                 state.guards[at].is_asked = true;
             }
         }
-        if !held.is_empty() {
-            let condition = conjunction(&mut self.graph, &held)?;
-            self.all[level].condition = Some(self.graph.simplify(condition));
+        if held.is_empty() {
+            return Ok(true);
         }
-        Ok(())
+        let condition = conjunction(&mut self.graph, &held)?;
+        let condition = self.graph.simplify(condition);
+        self.all[level].condition = Some(condition);
+        Ok(self.graph.range(condition).1 == 1)
     }
 
-    /// What stands in a level, which is inside of so many loops.
-    fn fill(&mut self, level: usize, depth: usize, state: &State) -> Result<(), Error> {
-        if depth == self.first_shortened(Clip::Reduced) {
-            self.all[level].around_reduced = self.around_reduced(depth, state)?;
-        }
+    /// What stands in a level inside of its condition; whether there is anything.
+    fn fill(&mut self, level: usize, depth: usize, state: &State) -> Result<bool, Error> {
         if depth == self.nest.loops.len() {
-            return self.body(level, state);
+            self.body(level, state)?;
+            return Ok(true);
         }
         match self.nest.partitions.iter().find(|(at, _)| *at == depth) {
             Some((_, accesses)) => self.in_parts(level, depth, state, accesses),
@@ -357,27 +390,35 @@ impl Expansion<'_> {
     }
 
     fn body(&mut self, level: usize, state: &State) -> Result<(), Error> {
-        let mut accesses = Vec::new();
-        for (at, access) in self.nest.accesses.iter().enumerate() {
+        let mut guards = Vec::new();
+        for at in 0..self.nest.accesses.len() {
             let left: Vec<Expr> = match self.clip_of(at) {
                 Some(_) => Vec::new(),
                 None => state.guards.iter().filter(|guard| guard.access == at).map(|guard| guard.expr).collect(),
             };
-            let valid = conjunction(&mut self.graph, &left)?;
-            accesses.push(Reference { name: access.name.clone(), index: state.indices[at], valid });
+            guards.push(conjunction(&mut self.graph, &left)?);
         }
+        self.describe(level, state, &guards);
+        self.all[level].is_innermost = true;
+        Ok(())
+    }
+
+    /// The accesses, values and loops as they are in a level, with what is left of the guards.
+    fn describe(&mut self, level: usize, state: &State, guards: &[Expr]) {
         let named = |names: Vec<&String>, exprs: &[Expr]| {
             names.into_iter().zip(exprs).map(|(name, expr)| Definition { name: name.clone(), expr: *expr }).collect()
         };
         let level = &mut self.all[level];
+        let accesses = self.nest.accesses.iter().zip(state.indices.iter().zip(guards));
+        level.accesses = accesses
+            .map(|(access, (index, valid))| Reference { name: access.name.clone(), index: *index, valid: *valid })
+            .collect();
         level.values = named(self.nest.values.iter().map(|value| &value.name).collect(), &state.values);
         level.loops = named(self.nest.origins.iter().map(|origin| &origin.name).collect(), &state.origins);
-        (level.accesses, level.is_innermost) = (accesses, true);
-        Ok(())
     }
 
-    /// A loop in a level, and all that stands in it.
-    fn inside(&mut self, parent: usize, depth: usize, mut state: State) -> Result<(), Error> {
+    /// A loop in a level, and all that stands in it; whether it may run.
+    fn inside(&mut self, parent: usize, depth: usize, mut state: State) -> Result<bool, Error> {
         let one = &self.nest.loops[depth];
         let (name, is_reduced, variable) = (one.name.clone(), one.is_reduced, state.variables[depth]);
         let (mut begin, mut end) = state.ranges[depth];
@@ -395,13 +436,34 @@ impl Expansion<'_> {
                 }
             }
         }
-        (begin, end) = (self.graph.simplify(begin), self.graph.simplify(end));
+        if (begin, end) != state.ranges[depth] {
+            (begin, end) = (self.graph.simplify(begin), self.graph.simplify(end));
+        }
+        if self.is_empty(begin, end)? {
+            return Ok(false);
+        }
         let header = Header { name, variable, begin, end, is_reduced, place: depth };
         let level = self.level(Some(parent), Some(header));
         let place = self.place(variable);
         self.depths[place] = level;
-        self.condition(level, depth + 1, &mut state)?;
-        self.fill(level, depth + 1, &state)
+        let runs = self.enter(level, depth + 1, &mut state)?;
+        if !runs {
+            // Whatever was in it is gone by now.
+            self.all.truncate(level);
+            self.depths[place] = usize::MAX;
+        }
+        Ok(runs)
+    }
+
+    /// Whether a loop never runs.
+    fn is_empty(&mut self, begin: Expr, end: Expr) -> Result<bool, Error> {
+        let ((least, most), (low, high)) = (self.graph.range(begin), self.graph.range(end));
+        if most < low || high <= least {
+            return Ok(high <= least);
+        }
+        let runs = self.graph.binary(Binary::Lt, begin, end)?;
+        let runs = self.graph.simplify(runs);
+        Ok(self.graph.range(runs).1 == 0)
     }
 
     /// The first value of a loop and the one after the last for which a bound holds; for all values of the loops inside, or for
@@ -441,8 +503,8 @@ impl Expansion<'_> {
         ends(&mut self.graph, bound, by, Beside { least, most })
     }
 
-    /// A loop in three parts.
-    fn in_parts(&mut self, level: usize, depth: usize, state: &State, accesses: &[usize]) -> Result<(), Error> {
+    /// A loop in three parts; whether any of them may run.
+    fn in_parts(&mut self, level: usize, depth: usize, state: &State, accesses: &[usize]) -> Result<bool, Error> {
         let place = crate::quasi::Term::Variable(self.place(state.variables[depth]));
         let decides = |guard: &Guard| {
             let bounds = guard.bounds.iter().flatten();
@@ -471,6 +533,7 @@ impl Expansion<'_> {
         begin = self.graph.simplify(begin);
         end = self.graph.binary(Binary::Max, end, begin)?;
         end = self.graph.simplify(end);
+        let mut runs = false;
         for (from, to, is_interior) in [(first, begin, false), (begin, end, true), (end, last, false)] {
             let length = self.graph.binary(Binary::Sub, to, from)?;
             let length = self.graph.simplify(length);
@@ -497,9 +560,9 @@ impl Expansion<'_> {
             if part.guards.iter().any(never) {
                 continue;
             }
-            self.inside(level, depth, part)?;
+            runs |= self.inside(level, depth, part)?;
         }
-        Ok(())
+        Ok(runs)
     }
 
     /// The nest in a part of a loop: with variables of its own from that loop on, whose ranges say which part it is.
@@ -582,7 +645,7 @@ impl Levels {
         let computed = (0..self.all.len()).flat_map(|at| self.computed_in(at)).map(|(expr, _)| expr);
         // A body may ask for loops as they were before they were split, and for guards outside of the loops that they bound.
         let loops = self.all.iter().flat_map(|level| &level.loops).map(|known| known.expr);
-        let guards = self.all.iter().flat_map(|level| &level.around_reduced).copied();
+        let guards = self.all.iter().filter_map(|level| level.around_reduced.as_ref()).flatten().copied();
         let all: Vec<Expr> = computed.chain(loops).chain(guards).collect();
         if bits(self.graph.value_range(&all)) > 32 { Width::Bits64 } else { Width::Bits32 }
     }
@@ -592,8 +655,53 @@ impl Levels {
         let level = &self.all[at];
         let outside = level.parent.unwrap_or(0);
         let bounds = level.header.iter().flat_map(|header| [(header.begin, outside), (header.end, outside)]);
-        let inside = level.condition.into_iter().chain(level.accesses.iter().flat_map(|one| [one.index, one.valid]));
-        bounds.chain(inside.chain(level.values.iter().map(|value| value.expr)).map(|expr| (expr, at))).collect()
+        let accesses = level.accesses.iter().flat_map(|one| [one.index, one.valid]);
+        let values = level.values.iter().map(|value| value.expr);
+        // What stands around reduced loops is computed for the lines in them. Where these never run, what depends on them is nothing.
+        let is_last = !self.all.iter().any(|other| other.parent == Some(at));
+        let asked = accesses.chain(values).filter(|expr| is_last && (level.is_innermost || self.is_known(*expr)));
+        let inside = level.condition.into_iter().chain(asked);
+        bounds.chain(inside.map(|expr| (expr, at))).collect()
+    }
+
+    /// Whether all loops that an expression depends on have levels.
+    fn is_known(&self, expr: Expr) -> bool {
+        let is_missing = |part: &Expr| match self.graph.node(*part) {
+            Node::Variable(place) => constant(&self.graph, *part).is_none() && self.depths[place] == usize::MAX,
+            _ => false,
+        };
+        !parts(&self.graph, &[expr]).iter().any(is_missing)
+    }
+
+    /// The same levels but for those in which no innermost one stands: of a body without lines around its reduced loops nothing is
+    /// left there.
+    pub(crate) fn with_bodies(mut self) -> Levels {
+        let mut is_kept = vec![false; self.all.len()];
+        is_kept[0] = true;
+        for at in (0..self.all.len()).filter(|at| self.all[*at].is_innermost) {
+            let mut level = Some(at);
+            while let Some(at) = level {
+                is_kept[at] = true;
+                level = self.all[at].parent;
+            }
+        }
+        let mut left = 0;
+        let moved: Vec<usize> = is_kept
+            .iter()
+            .map(|kept| {
+                left += usize::from(*kept);
+                if *kept { left - 1 } else { usize::MAX }
+            })
+            .collect();
+        let mut kept = is_kept.iter();
+        self.all.retain(|_| kept.next() == Some(&true));
+        for level in &mut self.all {
+            level.parent = level.parent.map(|parent| moved[parent]);
+        }
+        for depth in &mut self.depths {
+            *depth = moved.get(*depth).copied().unwrap_or(usize::MAX);
+        }
+        self
     }
 
     /// The level that knows each expression of the graph: that of the innermost loop that it depends on.

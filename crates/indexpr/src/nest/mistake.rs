@@ -13,6 +13,8 @@ pub(crate) enum Mistake {
     NoLoop { name: Box<str>, loops: Box<str> },
     #[error("there is no access {}; there are {accesses}", shapetracker_base::text::quoted(.name))]
     NoAccess { name: Box<str>, accesses: Box<str> },
+    #[error("`{name}` is a guard, which has no address")]
+    NoAddress { name: Box<str> },
     #[error("takes each loop once: there are {loops}")]
     EachLoopOnce { loops: Box<str> },
     #[error("there are no loops to be fused")]
@@ -34,6 +36,8 @@ pub(crate) enum Mistake {
     // Of text.
     #[error("body: {} is called `{name}`; there are {known}", if *.guard { "no access" } else { "nothing" })]
     Body { name: Box<str>, guard: bool, known: Box<str> },
+    #[error("body: `{name}` is a guard, which has no address")]
+    GuardAsAddress { name: Box<str> },
     #[error("body: `{name}` depends on `{variable}`, a loop inside of which it does not stand")]
     Inside { name: Box<str>, variable: Box<str> },
     #[error("{language}: there are no loops in this language")]

@@ -6,7 +6,7 @@ mod levels;
 mod mistake;
 mod splits;
 
-pub use facts::Overlap;
+pub use facts::{Clash, InPlace, Overlap};
 pub use levels::{Definition, Header, Level, Levels, Reference};
 pub use splits::{LoopFunction, Splits, Unserved, WhyUnserved};
 
@@ -111,6 +111,8 @@ pub struct Access {
     pub index: Expr,
     /// The condition under which there is an element.
     pub valid: Expr,
+    /// Whether it is a [guard](Nest::guard) by itself: it has no address, and `index` is 0.
+    pub is_guard: bool,
 }
 
 /// A named expression.
@@ -369,20 +371,61 @@ impl Nest {
     /// An expression of another graph, or with a variable that is neither a loop nor a parameter; a condition as the index or
     /// a number as the guard; a name that is taken or no name; numbers that a given width does not hold.
     pub fn access(&mut self, name: &str, index: Expr, valid: Option<Expr>) -> Result<(), Error> {
-        const OP: &str = "access";
-        self.name(OP, name)?;
         let valid = valid.unwrap_or_else(|| self.graph.bool(true));
-        let [index, valid] = [self.own(OP, index)?, self.own(OP, valid)?];
+        self.add_access("access", name, index, valid, false)
+    }
+
+    fn add_access(
+        &mut self,
+        op: &'static str,
+        name: &str,
+        index: Expr,
+        valid: Expr,
+        is_guard: bool,
+    ) -> Result<(), Error> {
+        self.name(op, name)?;
+        let [index, valid] = [self.own(op, index)?, self.own(op, valid)?];
         if self.graph.is_condition(index) {
-            return Err(Reason::NotANumber.in_op(OP));
+            return Err(Reason::NotANumber.in_op(op));
         }
         if !self.graph.is_condition(valid) {
-            return Err(Reason::NotACondition.in_op(OP));
+            return Err(Reason::NotACondition.in_op(op));
         }
         let (index, valid) = self.simplified(index, valid)?;
-        self.fits(OP, name, &[index, valid])?;
-        self.accesses.push(Access { name: name.into(), index, valid });
+        self.fits(op, name, &[index, valid])?;
+        self.accesses.push(Access { name: name.into(), index, valid, is_guard });
         Ok(())
+    }
+
+    /// Adds a guard that belongs to no access, such as a causal mask: [`Nest::clip`] and [`Nest::partition`] take its name as
+    /// that of an access, and so does `{name?}` of a body. It has no address, which `{name}` would be.
+    ///
+    /// ```
+    /// use indexpr::{Body, Clip, Graph, Language, Nest};
+    ///
+    /// let mut nest = Nest::new(Graph::new());
+    /// nest.each("i", 8)?;
+    /// nest.each("j", 8)?;
+    /// let causal = nest.parse("j <= i")?;
+    /// nest.guard("causal", causal)?;
+    /// nest.clip(&["causal"], Clip::All)?;
+    /// assert_eq!(
+    ///     nest.code(Language::Python, &Body::new("f({i}, {j})"))?,
+    ///     "for i in range(8):\n    t0 = i + 1\n    for j in range(t0):\n        f(i, j)\n",
+    /// );
+    /// assert_eq!(
+    ///     nest.code(Language::Python, &Body::new("f({causal})")).unwrap_err().to_string(),
+    ///     "body: `causal` is a guard, which has no address",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An expression of another graph, or with a variable that is neither a loop nor a parameter; a number; a name that is
+    /// taken or no name; numbers that a given width does not hold.
+    pub fn guard(&mut self, name: &str, condition: Expr) -> Result<(), Error> {
+        let nowhere = self.graph.int(0);
+        self.add_access("guard", name, nowhere, condition, true)
     }
 
     /// Adds an access by an index of its own loops, with an expression of this nest in the place of each of them. Its
@@ -503,6 +546,12 @@ impl Nest {
         })
     }
 
+    /// The place of the access of a name, which must have an address.
+    fn address_named(&self, op: &'static str, name: &str) -> Result<usize, Error> {
+        let at = self.access_named(op, name)?;
+        if self.accesses[at].is_guard { Err(Mistake::NoAddress { name: name.into() }.in_op(op)) } else { Ok(at) }
+    }
+
     /// That every loop is below its size, where its variable's range does not say so.
     fn inside(&mut self) -> Result<Option<Expr>, Error> {
         let mut all = None;
@@ -519,18 +568,35 @@ impl Nest {
         Ok(all)
     }
 
+    /// Whether a number is made of sums and products alone, which are what they are whatever the loops say.
+    fn is_polynomial(&self, number: Expr) -> bool {
+        self.graph.parts(&[number]).into_iter().all(|part| {
+            let op = match self.graph.node(part) {
+                Node::Int(_) | Node::Variable(_) => return true,
+                Node::Binary(op, ..) => op,
+                _ => return false,
+            };
+            matches!(op, Binary::Add | Binary::Sub | Binary::Mul)
+        })
+    }
+
     /// An index and its guard, simplified inside of the loops.
     ///
     /// What is simplified is the guard together with what the loops say. Of the result each condition goes that the loops say
     /// by themselves: inside of them the others hold exactly where the guard does.
     // Proved: `implied_by_others` in `proofs/Simplify.v`.
     fn simplified(&mut self, index: Expr, valid: Expr) -> Result<(Expr, Expr), Error> {
-        let Some(inside) = self.inside()? else { return Ok(self.graph.simplify_pair(index, valid)) };
+        let is_plain = self.graph.range(valid) == (1, 1) && self.is_polynomial(index);
+        let inside = if is_plain { None } else { self.inside()? };
+        let Some(inside) = inside else { return Ok(self.graph.simplify_pair(index, valid)) };
         let all = self.graph.binary(Binary::And, valid, inside)?;
         let (index, all) = self.graph.simplify_pair(index, all);
+        if self.graph.range(valid) == (1, 1) {
+            return Ok((index, self.graph.bool(true)));
+        }
         let [zero, one] = [0, 1].map(|number| self.graph.int(number));
-        let mut left = Vec::new();
-        for condition in self.conjuncts(all) {
+        let (mut left, said) = (Vec::new(), self.conjuncts(inside));
+        for condition in self.conjuncts(all).into_iter().filter(|condition| !said.contains(condition)) {
             let holds = self.graph.select(condition, one, zero)?;
             let (holds, _) = self.graph.simplify_pair(holds, inside);
             if constant(&self.graph, holds) != Some(1) {
@@ -600,6 +666,9 @@ impl Nest {
 
     /// Whether two expressions are known to have one value.
     pub(crate) fn is_same(&mut self, a: Expr, b: Expr) -> Result<bool, Error> {
+        if a == b {
+            return Ok(true);
+        }
         let difference = self.graph.binary(Binary::Sub, a, b)?;
         let difference = self.graph.simplify(difference);
         Ok(constant(&self.graph, difference) == Some(0))
@@ -698,11 +767,18 @@ impl Nest {
         for at in 0..self.accesses.len() {
             let Access { index, valid, .. } = self.accesses[at];
             let moved = self.replaced(&[index, valid], with)?;
+            if moved == [index, valid] {
+                continue;
+            }
             let (index, valid) = self.simplified(moved[0], moved[1])?;
             (self.accesses[at].index, self.accesses[at].valid) = (index, valid);
         }
         for at in 0..self.origins.len() {
-            self.origins[at].expr = self.rewritten(self.origins[at].expr, with)?;
+            // A sum of digits: what the loops say makes nothing of it cheaper.
+            let moved = self.replaced(&[self.origins[at].expr], with)?[0];
+            if moved != self.origins[at].expr {
+                self.origins[at].expr = self.graph.simplify(moved);
+            }
         }
         for at in 0..self.values.len() {
             self.values[at].expr = self.rewritten(self.values[at].expr, with)?;
@@ -711,8 +787,8 @@ impl Nest {
     }
 
     fn rewritten(&mut self, expr: Expr, with: &[(Expr, Expr)]) -> Result<Expr, Error> {
-        let expr = self.replaced(&[expr], with)?[0];
-        self.simplified_value(expr)
+        let moved = self.replaced(&[expr], with)?[0];
+        if moved == expr { Ok(expr) } else { self.simplified_value(moved) }
     }
 
     /// An expression by itself, simplified inside of the loops.
@@ -990,7 +1066,7 @@ impl Nest {
     pub fn width(&self) -> Result<Width, Error> {
         match self.given {
             Some(width) => Ok(width),
-            None => Ok(self.levels()?.width()),
+            None => Ok(self.expanded()?.width()),
         }
     }
 
@@ -1069,10 +1145,16 @@ pub(crate) fn conjunction(graph: &mut Graph, conditions: &[Expr]) -> Result<Expr
 
 /// Expressions with others in the place of some variables.
 pub(crate) fn replaced(graph: &mut Graph, exprs: &[Expr], with: &[(Expr, Expr)]) -> Result<Vec<Expr>, Error> {
-    let from = graph.clone();
-    graph.import(&from, exprs, |graph, place| {
-        let Variable { name, range } = from.variables()[place].clone();
-        let variable = graph.variable(&name, range)?;
-        Ok(with.iter().find(|(old, _)| *old == variable).map_or(variable, |(_, new)| *new))
-    })
+    let Some(&last) = exprs.iter().max() else { return Ok(Vec::new()) };
+    // What each became, once it was visited: operands before what is made of them.
+    let mut made = vec![last; last.place() + 1];
+    for expr in graph.postorder(exprs) {
+        made[expr.place()] = match graph.node(expr) {
+            Node::Int(_) | Node::Bool(_) => expr,
+            Node::Variable(_) => with.iter().find(|(old, _)| *old == expr).map_or(expr, |(_, new)| *new),
+            // What is made of nothing new is there already, and found.
+            node => graph.remade(node, |operand| made[operand.place()])?,
+        };
+    }
+    Ok(exprs.iter().map(|expr| made[expr.place()]).collect())
 }

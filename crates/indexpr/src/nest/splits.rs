@@ -68,7 +68,7 @@ pub struct Splits {
     pub unserved: Vec<Unserved>,
 }
 
-/// A function of the loops of a [`Nest`]: the index of an access, or a condition of its guard.
+/// A function of the loops of a [`Nest`]: the index of an access, or a condition of a guard.
 ///
 /// ```
 /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
@@ -316,6 +316,9 @@ impl Nest {
     /// # Errors
     /// An expression that leaves 64 bits.
     pub fn split_where_affine(&mut self) -> Result<Splits, Error> {
+        if let Some(splits) = self.split_all_affine()? {
+            return Ok(splits);
+        }
         let splits = self.splits_where_affine()?;
         let mut each = Vec::new();
         for (name, factors) in &splits.factors {
@@ -338,15 +341,49 @@ impl Nest {
         Ok(splits)
     }
 
+    /// Splits the loops by the cuts of all functions together, if they fit and whatever comes of it is affine by its form: then
+    /// each function is served, and none has to be asked by itself. `None`, and nothing is split, where that is not so.
+    fn split_all_affine(&mut self) -> Result<Option<Splits>, Error> {
+        let before = self.clone();
+        let candidates = self.candidates()?;
+        let mut cuts: Cuts = vec![Vec::new(); self.loops.len()];
+        let mut splits = Splits { factors: Vec::new(), served: Vec::new(), unserved: Vec::new() };
+        let mut fits = true;
+        for candidate in &candidates {
+            fits = fits && matches!(&candidate.cuts, Ok(own) if self.joined(&mut cuts, own)?);
+            splits.served.push(candidate.function.clone());
+        }
+        if fits {
+            let mut each = Vec::new();
+            for (at, cuts) in cuts.iter().enumerate().filter(|(_, cuts)| !cuts.is_empty()) {
+                each.push((at, self.factors(at, cuts)?));
+            }
+            splits.factors = each.iter().map(|(at, factors)| (self.loops[*at].name.clone(), factors.clone())).collect();
+            fits = self.split_all(&each).is_ok();
+        }
+        for at in 0..self.accesses.len() {
+            fits = fits && (self.accesses[at].is_guard || self.is_affine(self.accesses[at].index));
+            for condition in conjuncts(&self.graph, self.accesses[at].valid) {
+                fits = fits && (self.compares_affine(condition) || affine(&mut self.graph, condition)?.is_some());
+            }
+        }
+        if !fits {
+            *self = before;
+        }
+        Ok(fits.then_some(splits))
+    }
+
     /// All functions, with the cuts that each needs.
     fn candidates(&mut self) -> Result<Vec<Candidate>, Error> {
         let mut candidates = Vec::new();
         for at in 0..self.accesses.len() {
             let access = self.accesses[at].clone();
-            let forms = self.graph.quasi_affine(access.index, access.valid)?;
-            let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
-            let function = LoopFunction { access: access.name.clone(), condition: None };
-            candidates.push(self.candidate(function, at, access.index, index)?);
+            if !access.is_guard {
+                let forms = self.graph.quasi_affine(access.index, access.valid)?;
+                let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
+                let function = LoopFunction { access: access.name.clone(), condition: None };
+                candidates.push(self.candidate(function, at, access.index, index)?);
+            }
             for condition in conjuncts(&self.graph, access.valid) {
                 let zero = self.graph.int(0);
                 let forms = self.graph.quasi_affine(zero, condition)?;
@@ -518,6 +555,12 @@ impl Nest {
         if self.graph.range(b).0 <= 0 {
             return Ok(None);
         }
+        if let (Some(a), Some(b)) = (constant(&self.graph, a), constant(&self.graph, b)) {
+            return Ok((a % b == 0).then(|| self.graph.int(a / b)));
+        }
+        if a == b {
+            return Ok(Some(self.graph.int(1)));
+        }
         let quotient = self.graph.binary(Binary::Div, a, b)?;
         let quotient = self.graph.simplify(quotient);
         let Ok(product) = self.graph.binary(Binary::Mul, quotient, b) else { return Ok(None) };
@@ -656,11 +699,20 @@ impl Nest {
         }
         // The forms of a condition must be right everywhere, an index where its guard holds.
         let is_condition = candidate.function.condition.is_some();
+        let is_affine = each.is_empty()
+            && match is_condition {
+                true => self.compares_affine(candidate.expr) || affine(&mut self.graph, candidate.expr)?.is_some(),
+                false => self.is_affine(candidate.expr),
+            };
+        if is_affine {
+            return Ok(Ok(()));
+        }
         let always = self.graph.bool(true);
         let valid = if is_condition { always } else { self.accesses[candidate.access].valid };
         let mut split = self.clone();
         split.values.clear();
-        let access = |index, valid| Access { name: String::new(), index, valid };
+        split.origins.clear();
+        let access = |index, valid| Access { name: String::new(), index, valid, is_guard: false };
         split.accesses = candidate.forms.iter().map(|form| access(*form, valid)).collect();
         if is_condition {
             let zero = split.graph.int(0);

@@ -12,7 +12,7 @@ use crate::nest::{Levels, Mistake, Nest, Reference, Signedness, Width};
 
 /// What a nest does: lines of text in the language that is written, in which names between braces stand for what was computed.
 ///
-/// `{a}` is the index of the access `a`, `{a?}` its guard, as far as loops do not say it; `{v}` is a value of the caller's, or
+/// `{a}` is the index of the access `a`, `{a?}` its guard or the [guard](Nest::guard) `a`, as far as loops do not say it; `{v}` is a value of the caller's, or
 /// a loop, whether it was split or not. What stands there is a name or a literal. Before and after the reduced loops a guard is
 /// there as far as loops and conditions further out do not say it. All other braces are what they are.
 ///
@@ -130,6 +130,14 @@ pub(super) struct Asked {
 
 /// What a body asks for, level by level.
 pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Asked>, Unsupported> {
+    // What stands nowhere, since nothing runs, is no mistake, but a name that nothing has is.
+    for part in [Part::Before, Part::Inner, Part::After] {
+        for piece in pieces(body.of(part)) {
+            if let Piece::Name(name, guard) = piece {
+                known(nest, name, guard)?;
+            }
+        }
+    }
     let mut all = Vec::new();
     let outer = levels.around_reduced();
     for (at, level) in levels.all().iter().enumerate() {
@@ -139,7 +147,7 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
             let inner = levels.first_innermost(at);
             for piece in pieces(body.of(part)) {
                 let Piece::Name(name, guard) = piece else { continue };
-                let (title, mut expr) = named(nest, levels, inner, name, guard)?;
+                let Some((title, mut expr)) = named(levels, inner, name, guard) else { continue };
                 if guard && part != Part::Inner {
                     // Loops and conditions that are further in say nothing here.
                     let is_it = |access: &Reference| access.name == name;
@@ -147,7 +155,8 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
                         .accesses
                         .iter()
                         .position(is_it)
-                        .map_or(expr, |access| level.around_reduced[access]);
+                        .and_then(|access| Some(level.around_reduced.as_ref()?[access]))
+                        .unwrap_or(expr);
                 }
                 let has_before = |other: &Asked| {
                     (other.level, other.guard) == (at, guard) && other.part == part && other.name == name
@@ -165,44 +174,45 @@ pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Ask
     Ok(all)
 }
 
-/// What a name between braces stands for in an innermost level, and how it is called in the text.
-fn named(nest: &Nest, levels: &Levels, level: usize, name: &str, guard: bool) -> Result<(String, Expr), Unsupported> {
+/// What a name between braces stands for in a level, and how it is called in the text.
+fn named(levels: &Levels, level: usize, name: &str, guard: bool) -> Option<(String, Expr)> {
     let level = &levels.all()[level];
     if let Some(access) = level.accesses.iter().find(|access| access.name == name) {
-        return Ok(match guard {
+        return Some(match guard {
             true => (format!("valid_{name}"), access.valid),
             false => (format!("index_{name}"), access.index),
         });
     }
     let known = level.values.iter().chain(&level.loops).find(|known| known.name == name && !guard);
-    known.map(|known| (known.name.clone(), known.expr)).ok_or_else(|| {
-        let accesses = nest.accesses.iter().map(|access| &access.name);
-        let values = nest.values.iter().map(|value| &value.name);
-        let origins = nest.origins.iter().map(|origin| &origin.name);
-        let others = values.chain(origins).filter(|_| !guard);
-        let names: Vec<String> = accesses.chain(others).map(|name| format!("`{name}`")).collect();
-        Reason::from(Mistake::Body { name: name.into(), guard, known: names.join(", ").into() }).into()
-    })
+    known.map(|known| (known.name.clone(), known.expr))
+}
+
+/// Refuses a name between braces that stands for nothing.
+fn known(nest: &Nest, name: &str, guard: bool) -> Result<(), Unsupported> {
+    let access = nest.accesses.iter().find(|access| access.name == name);
+    if access.is_some_and(|access| access.is_guard && !guard) {
+        return Err(Reason::from(Mistake::GuardAsAddress { name: name.into() }).into());
+    }
+    let accesses = nest.accesses.iter().filter(|access| guard || !access.is_guard).map(|access| &access.name);
+    let values = nest.values.iter().map(|value| &value.name);
+    let origins = nest.origins.iter().map(|origin| &origin.name);
+    let names: Vec<&String> = accesses.chain(values.chain(origins).filter(|_| !guard)).collect();
+    if names.iter().any(|known| *known == name) {
+        return Ok(());
+    }
+    let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ").into();
+    Err(Reason::from(Mistake::Body { name: name.into(), guard, known }).into())
 }
 
 impl Levels {
     /// Which levels are the innermost ones outside of the reduced loops that are innermost.
     pub(super) fn around_reduced(&self) -> Vec<bool> {
-        let mut outer = vec![false; self.all.len()];
-        for mut at in (0..self.all.len()).filter(|at| self.all[*at].is_innermost) {
-            while let Some(header) = &self.all[at].header
-                && header.is_reduced
-            {
-                at = self.all[at].parent.unwrap_or(0);
-            }
-            outer[at] = true;
-        }
-        outer
+        self.all.iter().map(|level| level.around_reduced.is_some()).collect()
     }
 
-    /// The first innermost level in a level.
+    /// The first innermost level in a level; the level itself where there is none.
     fn first_innermost(&self, at: usize) -> usize {
-        (at..self.all.len()).find(|at| self.all[*at].is_innermost).unwrap_or(at)
+        (at..self.all.len()).find(|inner| self.all[*inner].is_innermost && self.is_around(at, *inner)).unwrap_or(at)
     }
 
     /// The name of a loop that an expression depends on, and a level is not inside of.
@@ -266,7 +276,10 @@ impl Nest {
     /// A name in the body that nothing has, or that is not known where it stands; numbers that a given width, or the language,
     /// does not hold; what is not affine in MLIR; LaTeX, which has no loops.
     pub fn code(&self, language: Language, body: &Body) -> Result<String, Unsupported> {
-        let levels = self.levels().map_err(Reason::from)?;
+        let mut levels = self.expanded().map_err(Reason::from)?;
+        if [Part::Before, Part::After].iter().all(|part| body.of(*part).trim().is_empty()) {
+            levels = levels.with_bodies();
+        }
         let asked = asked(self, &levels, body)?;
         match language.dialect() {
             None => mlir::nest(self, &levels, &asked, body),

@@ -1,12 +1,12 @@
 //! What is said of accesses along loops, beside all of their addresses.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use indexpr::{Nest, Overlap, Signedness, Width};
+use indexpr::{Clash, InPlace, Levels, Nest, Overlap, Signedness, Width};
 use shapetracker_testing::{Rng, held, numbers};
 
 use crate::random::{self, Plain};
-use crate::walked::{values, walk};
+use crate::walked::{of_loop, values, walk, walk_through};
 
 /// The addresses of an access of a nest, in the order of its loops; `None` where there is no element.
 fn addresses(nest: &Nest, at: usize, parameters: &[i64]) -> Vec<(Vec<i64>, Option<i64>)> {
@@ -144,6 +144,175 @@ fn accesses_that_meet_have_a_common_address() {
     let held = held(400) as usize;
     let is_enough = never > held / 15 && somewhere > held / 2 && undecided * 20 < never + somewhere;
     assert!(held < 100 || is_enough, "{never} {somewhere} {undecided}");
+}
+
+/// What is done to the one buffer: where in the nest, at which address, and whether it is written there.
+#[derive(Debug, PartialEq)]
+struct Touch {
+    loops: Vec<i64>,
+    address: i64,
+    is_write: bool,
+}
+
+/// What the body does to the elements of `a0`, the output, and of `a1`, the input, one after the other: the innermost lines
+/// read, and the output is written by the lines after the innermost reduced loops, or by the innermost lines where it depends on
+/// one of these.
+fn touches(nest: &Nest, plain: &Plain, levels: &Levels, parameters: &[i64]) -> Vec<Touch> {
+    let all = nest.loops();
+    let mut around = all.len() - all.iter().rev().take_while(|one| one.is_reduced).count();
+    if all[around..].iter().any(|one| !nest.is_reused("a0", &one.name).unwrap()) {
+        around = all.len();
+    }
+    let mut touches = Vec::new();
+    walk_through(levels, 0, &mut values(levels, parameters), &mut |level, is_after, values| {
+        let depth = level.header.as_ref().map_or(0, |header| header.place + 1);
+        let reads = level.is_innermost && !is_after;
+        let writes = if around == all.len() { reads } else { depth == around && is_after };
+        if !reads && !writes {
+            return;
+        }
+        let of = |name: &str| of_loop(levels, level, name, values);
+        let mut point: Vec<i64> = plain.names[..plain.sizes.len()].iter().map(|name| of(name)).collect();
+        point.extend(parameters);
+        for (is_write, access) in [(false, &plain.accesses[1]), (true, &plain.accesses[0])] {
+            if (if is_write { writes } else { reads }) && access.holds(&point) {
+                let known = if is_write { around } else { all.len() };
+                let loops = all[..known].iter().map(|one| of(&one.name)).collect();
+                touches.push(Touch { loops, address: access.index.value(&point), is_write });
+            }
+        }
+    });
+    touches
+}
+
+/// What is read, and what the output holds at the end: where both are one buffer, or where they are two with the same elements.
+/// Each element that is written is made of all that was read before.
+fn results(touches: &[Touch], is_one_buffer: bool) -> (Vec<u64>, HashMap<i64, u64>) {
+    let mixed =
+        |a: u64, b: u64| (a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ (a >> 29);
+    let (mut read, mut output, mut sum) = (Vec::new(), HashMap::new(), 1);
+    for touch in touches {
+        if touch.is_write {
+            output.insert(touch.address, mixed(sum, 3));
+        } else {
+            let before = mixed(touch.address as u64, 7);
+            let value = if is_one_buffer { *output.get(&touch.address).unwrap_or(&before) } else { before };
+            sum = mixed(sum, value);
+            read.push(value);
+        }
+    }
+    (read, output)
+}
+
+#[test]
+fn what_is_written_over_its_input_gives_the_same_result() {
+    let (mut yes, mut no, mut undecided, mut after) = (0, 0, 0, 0);
+    for case in numbers(3_000) {
+        let mut rng = Rng(0xfac7_2000 + case);
+        let (plain, nest) = random::in_place(&mut rng);
+        let levels = nest.levels().unwrap();
+        let is_same = |parameters: &[i64]| {
+            let touches = touches(&nest, &plain, &levels, parameters);
+            results(&touches, true) == results(&touches, false)
+        };
+        match nest.in_place("a0", "a1").unwrap() {
+            InPlace::Undecided => undecided += 1,
+            InPlace::Yes => {
+                yes += 1;
+                let parameters = all_parameters(&plain);
+                assert!(parameters.iter().all(|parameters| is_same(parameters)), "{case} {plain:?}");
+            }
+            InPlace::No(Clash { parameters, written, read, address, .. }) => {
+                no += 1;
+                after += usize::from(written.len() < read.len());
+                let within = |(value, most): (&i64, &i64)| (1..=*most).contains(value);
+                assert!(parameters.iter().zip(&plain.parameters).all(within), "{case} {plain:?}");
+                assert!(!is_same(&parameters), "{case} {plain:?}");
+                let touches = touches(&nest, &plain, &levels, &parameters);
+                let at = |loops: Vec<i64>, is_write| {
+                    touches.iter().position(|touch| *touch == Touch { loops: loops.clone(), address, is_write })
+                };
+                let (write, read) = (at(written, true), at(read, false));
+                assert!(write.is_some() && write < read, "{case} {write:?} {read:?} {plain:?}");
+            }
+        }
+    }
+    println!("{yes} may be written in place, {no} may not ({after} after reduced loops), {undecided} are undecided");
+    let held = held(3_000) as usize;
+    let is_enough = yes > held / 6 && no > held / 4 && after > held / 50 && undecided * 50 < held;
+    assert!(held < 100 || is_enough, "{yes} {no} {after} {undecided}");
+}
+
+/// Row-major tensors of named sizes, element by element, and a row at a time.
+#[test]
+fn tensors_of_named_sizes_are_written_in_place() {
+    let mut graph = indexpr::Graph::new();
+    for name in ["B", "T", "D"] {
+        graph.variable(name, 1..4097).unwrap();
+    }
+    let mut nest = Nest::new(graph);
+    for (name, size) in [("b", "B"), ("t", "T")] {
+        let size = nest.parse(size).unwrap();
+        nest.each(name, size).unwrap();
+    }
+    let size = nest.parse("D").unwrap();
+    let mut by_rows = nest.clone();
+    nest.each("d", size).unwrap();
+    by_rows.reduce("d", size).unwrap();
+    for nest in [&mut nest, &mut by_rows] {
+        for (name, text) in [
+            ("x", "(b * T + t) * D + d"),
+            ("first", "(b * T + t) * D"),
+            ("next", "(b * T + t) * D + d + 1"),
+            ("before", "(b * T + t) * D + d - 1"),
+            ("turned", "(t * B + b) * D + d"),
+        ] {
+            let index = nest.parse(text).unwrap();
+            nest.access(name, index, None).unwrap();
+        }
+    }
+    let is_no = |nest: &Nest, output: &str, input: &str| match nest.in_place(output, input).unwrap() {
+        InPlace::Yes => false,
+        InPlace::No(clash) => {
+            let [t, d] = [clash.parameters[1], clash.parameters[2]];
+            let read = clash.read[0] * t * d + clash.read[1] * d + clash.read[2];
+            assert!(input != "x" || read == clash.address, "{clash:?}");
+            true
+        }
+        InPlace::Undecided => panic!("{output} over {input} is undecided"),
+    };
+    assert!(!is_no(&nest, "x", "x") && !is_no(&nest, "x", "next") && !is_no(&nest, "before", "x"));
+    assert!(is_no(&nest, "next", "x") && is_no(&nest, "x", "before"));
+    assert!(is_no(&nest, "turned", "x") && is_no(&nest, "x", "turned"));
+    assert!(!is_no(&by_rows, "first", "x") && is_no(&by_rows, "first", "before"));
+}
+
+/// What the guards leave out is neither read nor written.
+#[test]
+fn guards_decide_what_is_written_in_place() {
+    let mut nest = Nest::new(indexpr::Graph::new());
+    nest.each("i", 16).unwrap();
+    let [i, before, low, high] = ["i", "i - 8", "i < 8", "i >= 12"].map(|text| nest.parse(text).unwrap());
+    nest.access("x", i, None).unwrap();
+    nest.access("low", i, Some(low)).unwrap();
+    nest.access("before", before, Some(high)).unwrap();
+    let found = |nest: &Nest, output: &str| match nest.in_place(output, "before").unwrap() {
+        InPlace::No(clash) => Some((clash.written, clash.read)),
+        answer => {
+            assert_eq!(answer, InPlace::Yes);
+            None
+        }
+    };
+    let clash = found(&nest, "low").unwrap();
+    assert_eq!(clash.0[0] + 8, clash.1[0]);
+    // A clip to other elements leaves no one that reads what was written.
+    nest.guard("upper", high).unwrap();
+    nest.clip(&["upper"], indexpr::Clip::All).unwrap();
+    assert_eq!(found(&nest, "x"), None);
+    assert_eq!(
+        nest.in_place("upper", "x").unwrap_err().to_string(),
+        "in_place: `upper` is a guard, which has no address"
+    );
 }
 
 /// All values of the parameters.

@@ -223,6 +223,69 @@ pub(crate) fn reduction(rng: &mut Rng) -> (Plain, Nest, usize) {
     (plain, nest, first_reduced)
 }
 
+/// A random nest with an output `a0` and an input `a1` that lie near each other, often enough at the same addresses. Half of
+/// the time the output does not depend on the loops that were made as reduced ones.
+pub(crate) fn in_place(rng: &mut Rng) -> (Plain, Nest) {
+    let (mut plain, _) = nest(rng);
+    let loops = plain.sizes.len();
+    let first_reduced = [loops, rng.index(loops + 1), 1 + rng.index(loops)][rng.index(3)];
+    let plus = |a: Tree, b: Tree| Tree::Add(Box::new(a), Box::new(b));
+    let times = |a: Tree, by: i64| Tree::Mul(Box::new(a), Box::new(Tree::Int(by)));
+    // Row-major, as if each loop had its greatest size, or not quite; some loops backwards, some with a floor.
+    let most: Vec<i64> = vec![0; loops].into_iter().chain(plain.parameters.iter().copied()).collect();
+    let mut strides = vec![1; loops];
+    for at in (1..loops).rev() {
+        strides[at - 1] = strides[at] * plain.sizes[at].value(&most) - i64::from(rng.one_in(5));
+    }
+    let backwards: Vec<bool> = (0..loops).map(|_| rng.one_in(6)).collect();
+    let address = |rng: &mut Rng, last: usize| {
+        let mut sum = Tree::Int([0, 0, 0, 0, 1, -1, 2, 5][rng.index(8)]);
+        for at in 0..last {
+            let by = if backwards[at] != rng.one_in(12) { -strides[at] } else { strides[at] };
+            let mut digit = Tree::Var(at);
+            if rng.one_in(10) {
+                digit = Tree::Div(Box::new(digit), 2);
+            }
+            sum = plus(sum, times(digit, by));
+        }
+        sum
+    };
+    let out = if rng.one_in(4) { loops } else { first_reduced };
+    let all: Vec<usize> = (0..loops).collect();
+    let two: Vec<Tree> = match rng.below(7) {
+        // Sums that lie side by side, from the one end or from the other.
+        2 if out > 0 => {
+            let (from, by) = (rng.int(40), if rng.one_in(2) { 1 } else { -1 });
+            let sides = Tree::Mul(Box::new(Tree::Var(out - 1)), Box::new(Tree::Int(by)));
+            vec![plus(sides, Tree::Int(from)), address(rng, loops)]
+        }
+        // Anything.
+        0 => (0..2).map(|_| form(rng, &all, &[1, 3, 7, -2])).collect(),
+        1 if out > 0 => {
+            let index = form(rng, &all[..out], &[1, 3, 7, -2, 16]);
+            vec![index.clone(), plus(index, Tree::Int(rng.int(3) - 1))]
+        }
+        _ => vec![address(rng, out), address(rng, loops)],
+    };
+    let mut two = two.into_iter();
+    plain.accesses.truncate(1 + rng.index(2));
+    for clipped in [rng.one_in(4), rng.one_in(3)].into_iter().rev() {
+        let guard = if rng.one_in(3) { vec![test(rng, &all, &all)] } else { Vec::new() };
+        let index = two.next_back().unwrap();
+        plain.accesses.insert(0, Access { index, guard, clipped });
+    }
+    let mut nest = started(&plain, first_reduced);
+    if rng.one_in(2) {
+        changed(rng, &plain, &mut nest);
+    } else {
+        for at in (0..plain.accesses.len()).filter(|at| plain.accesses[*at].clipped) {
+            let clip = if rng.one_in(3) { Clip::All } else { Clip::Reduced };
+            nest.clip(&[&format!("a{at}")], clip).unwrap();
+        }
+    }
+    (plain, nest)
+}
+
 fn started(plain: &Plain, first_reduced: usize) -> Nest {
     let loops = plain.sizes.len();
     let mut graph = Graph::new();

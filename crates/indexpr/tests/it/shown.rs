@@ -133,8 +133,8 @@ fn a_mask_is_false_in_the_edges_that_it_makes() {
     let lines: Vec<&str> = code.lines().map(str::trim).filter(|line| line.starts_with("s[")).collect();
     assert_eq!(lines, ["s[index_s] = 1;", "s[index_s] = 0;"], "{code}");
     // Two masks: where one of them fails the other may hold.
-    let (zero, second) = (nest.parse("0").unwrap(), nest.parse("j >= 2").unwrap());
-    nest.access("m", zero, Some(second)).unwrap();
+    let second = nest.parse("j >= 2").unwrap();
+    nest.guard("m", second).unwrap();
     nest.partition("j", &["q", "m"]).unwrap();
     let code = nest.code(Language::C, &body).unwrap();
     assert!(code.contains("valid_q = j <= i"), "{code}");
@@ -171,6 +171,45 @@ fn a_guard_is_what_it_is_around_the_loops_that_it_shortens() {
         nest.code(Language::C, &Body::new("").after("f({x?});")).unwrap_err().to_string(),
         "body: `x` depends on `r`, a loop inside of which it does not stand"
     );
+}
+
+/// Where a mask fails nothing is summed, and there is no loop that would: neither in the text nor in the levels.
+#[test]
+fn what_never_runs_is_left_out() {
+    let mut nest = scores();
+    nest.clip(&["q"], Clip::Reduced).unwrap();
+    nest.partition("j", &["q"]).unwrap();
+    let body = Body::new("sum += q[{q}];").before("sum = 0;").after("s[{s}] = {q?} ? sum : -1;");
+    let code = nest.code(Language::C, &body).unwrap();
+    let edge = "\
+    for (int j = t2; j < 8; ++j) {
+        const int index_s = t1 + j;
+        sum = 0;
+        s[index_s] = 0 ? sum : -1;
+    }
+";
+    assert!(code.contains(edge) && !code.contains("if (0)") && code.matches("sum +=").count() == 1, "{code}");
+    let innermost = |nest: &Nest| nest.levels().unwrap().all().iter().filter(|level| level.is_innermost).count();
+    assert_eq!(innermost(&nest), 1);
+    // Without lines around the sum its loops go, too.
+    let code = nest.code(Language::C, &Body::new("sum += q[{q}];")).unwrap();
+    assert_eq!(code.matches("for (int j").count(), 1, "{code}");
+    // Loops of size 0, and a name that nothing has all the same.
+    let mut nest = Nest::new(Graph::new());
+    nest.each("i", 4).unwrap();
+    nest.each("none", 0).unwrap();
+    assert_eq!(nest.levels().unwrap().all().len(), 1);
+    assert_eq!(nest.code(Language::C, &Body::new("f({i});")).unwrap(), "");
+    assert_eq!(
+        nest.code(Language::C, &Body::new("f({k});")).unwrap_err().to_string(),
+        "body: nothing is called `k`; there are `i`, `none`"
+    );
+    // A sum of nothing is there for each element.
+    let mut nest = Nest::new(Graph::new());
+    nest.each("i", 4).unwrap();
+    nest.reduce("none", 0).unwrap();
+    let code = nest.code(Language::Python, &Body::new("sum += {none}").after("f({i}, sum)")).unwrap();
+    assert_eq!(code, "for i in range(4):\n    f(i, sum)\n");
 }
 
 /// What is asked of a place where it is not known is refused, and so is a guard where there are none.
