@@ -20,6 +20,7 @@ mod kind;
 mod map;
 mod memory;
 mod merge;
+mod nest;
 mod numpy;
 mod picture;
 mod route;
@@ -65,6 +66,8 @@ mod _native {
     use crate::map::IndexMap;
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::nest::{Level, Nest, Splits, Unserved};
     #[pymodule_export]
     use crate::sharding::{Check, Evidence, Moved, Outcome, Placement, Sharded};
     #[pymodule_export]
