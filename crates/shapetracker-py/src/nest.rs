@@ -154,8 +154,9 @@ impl Nest {
                          Sym(\"{name_text}\", 1, 4096) or {name_text}=range(1, 4097)"
                     )));
                 };
-                let past = || PyOverflowError::new_err(format!("{OP}: `{name_text}` is past the range of 64-bit integers"));
-                let ends = i64::try_from(least).ok().zip(i64::try_from(most + 1).ok());
+                let past =
+                    || PyOverflowError::new_err(format!("{OP}: `{name_text}` is past the range of 64-bit integers"));
+                let ends = i64::try_from(least).ok().zip(most.checked_add(1).and_then(|past| i64::try_from(past).ok()));
                 let (least, end) = ends.ok_or_else(past)?;
                 declared(OP, &mut graph, name_text, least, end)?;
             }
@@ -619,7 +620,8 @@ impl Nest {
     ) -> PyResult<String> {
         const OP: &str = "code";
         let written = language_of(&text(OP, "the language", language)?)?;
-        let lines = |what: &str, lines: Option<&Any<'_>>| lines.map_or(Ok(String::new()), |lines| text(OP, what, lines));
+        let lines =
+            |what: &str, lines: Option<&Any<'_>>| lines.map_or(Ok(String::new()), |lines| text(OP, what, lines));
         let body = Body::new(text(OP, "the body", body)?)
             .before(lines("what stands before", before)?)
             .after(lines("what stands after", after)?);
@@ -680,6 +682,7 @@ fn left(
     for (_, factor) in factors.iter().enumerate().filter(|(at, _)| *at != open) {
         product = graph.binary(expr::Binary::Mul, product, *factor)?;
     }
+    let product = graph.simplify(product);
     let text = |graph: &Graph, expr| graph.text(expr, Syntax::Python);
     if graph.range(product).0 <= 0 {
         let sentence = format!("{op}: the other factors make {}, which may be 0 or less", text(graph, product)?);
@@ -690,7 +693,8 @@ fn left(
     let (quotient, rest) = (graph.simplify(quotient), graph.simplify(rest));
     if graph.range(rest) != (0, 0) {
         let (size, product) = (text(graph, size)?, text(graph, product)?);
-        let sentence = format!("{op}: the size of `{name}`, which is {size}, is not known to be a multiple of {product}");
+        let sentence =
+            format!("{op}: the size of `{name}`, which is {size}, is not known to be a multiple of {product}");
         return Err(Refused::Sentence(sentence));
     }
     Ok(quotient)

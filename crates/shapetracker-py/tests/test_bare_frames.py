@@ -100,7 +100,7 @@ CALLS = {
         X.split('i', -1, 4); X.split('i', 3); X.split('i', 3, -1); X.split('i'); X.swap('i', 'k'); X.swap('i', 'no'); X.reorder('k', 'i'); X.reorder(['k']);
         X.splits_where_affine(); X.splits_where_affine().factors; X.split_where_affine().unserved; X.splits_where_affine().served; str(X.splits_where_affine()); X.clip('x', reduced=True); X.clip(); X.clip('x', reduced=3);
         X.partition('i', 'x'); X.partition('i'); X.stride('x', 'k'); X.stride('no', 'k'); X.contiguous('x'); X.vector_width('x', 'k', 4); X.is_reused('x', 'k');
-        X.overlaps('x', 'x'); X.levels(); X.code('c', 'f({x});', before='a', after='b'); X.code('no', ''); X.code('c', '{no}'); repr(X); str(X); copy(X); X.copy();
+        X.overlaps('x', 'x'); X.levels(); X.code('c', 'f({x})', before='a', after='b'); X.code('no', ''); X.code('c', '{no}'); repr(X); str(X); copy(X); X.copy();
         X.read('y', View((8, 3)), ['i', 'k']); X.read('y', View((8, 2)), ['i', 'k']); X.read('y', 3, []); X.read('y', View((8,)), 'i'); X.read('y', View((8,)), [])""",
     NAMED_NEST: """X.loops; X.accesses; X.needs; X.stride('x', 'i'); X.contiguous('x'); X.splits_where_affine().factors; repr(X); str(X);
         X.read('y', ShapeTracker.contiguous(Sym('n', 1, 64)).shrink((0, Sym('s', 0, 3))), ['i']); X.read('y', ShapeTracker.contiguous(Sym('n', 1, 64), 2).index_expr(), ['i + 1', 0])""",

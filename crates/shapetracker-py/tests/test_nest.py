@@ -128,7 +128,9 @@ def projected(batch: Size, tokens: Size) -> Kernel:
     nest.read("w", ShapeTracker.contiguous(6, 16), [e, c])
     nest.read("out", ShapeTracker.contiguous(batch * tokens, 6), [r, e])
     splits = nest.split_where_affine()
-    assert not splits.unserved and [str(factor) for factor in splits.factors["r"]] == [str(batch), str(tokens)]
+    assert not splits.unserved
+    if 1 not in (batch, tokens):
+        assert [str(factor) for factor in splits.factors["r"]] == [str(batch), str(tokens)]
     return product(nest, ["heads", "w"])
 
 
@@ -433,7 +435,7 @@ def test_texts_show_what_there_is() -> None:
 n in 1..65
 for i in 0..n * 2:
     reduce k in 0..3:
-        x[i * 3 + k + 1] where k < 2
+        x[k + 1 + i * 3] where k + 1 < 3
         last = n * 2 - i - 1"""
     assert str(nest) == expected
     assert repr(nest.levels()[0]) == "<Level outside of all loops>" and repr(nest.levels()[2]) == "<Level of k, from 0 to 3>"
@@ -477,8 +479,8 @@ def test_an_axis_may_be_left_by_no_index() -> None:
     nest.read("mixed", rows, ["i + n * j"])
     nest.read("last", rows, ["n * 8 - 1 - (i * 8 + j)"])
     nest.read("wrapped", ShapeTracker.contiguous(5), ["(i + j) % 5"])
-    refused = [
-        (rows, ["i * 8 + j + 1"], "axis 0 of `y` has size `?n \\* 8`?, but `.*`, which is taken there, ranges from `1` to `n \\* 8`"),
+    refused: list[tuple[ShapeTracker, list[Any], str]] = [
+        (rows, ["i * 8 + j + 1"], "axis 0 of `y` has size 8 \\* n, but `i \\* 8 \\+ j \\+ 1`, which is taken there, ranges from `1` to `n \\* 8`"),
         (rows, ["i * 8 - j"], "ranges from -7 to 504"),
         (ShapeTracker.contiguous(8, 4), [j, "j // 2 + 1"], "axis 1 of `y` has size 4, but `j // 2 \\+ 1`, which is taken there, ranges from 1 to 4"),
         (ShapeTracker.contiguous(8), ["j - 1"], "ranges from -1 to 6"),
@@ -499,9 +501,9 @@ def test_what_trackers_need_is_collected() -> None:
     cut = ShapeTracker.contiguous(n).shrink((s, s + 1))
     for name in "ab":
         nest.read(name, cut, [0])
-    assert nest.needs == (n >= s + 1,)
+    assert list(nest.needs) == [n >= s + 1]
     nest.read("c", ShapeTracker.contiguous(n, 2).given(n >= 4), [0, 1])
-    assert nest.needs == (n >= s + 1, n >= 4)
+    assert list(nest.needs) == [n >= s + 1, n >= 4]
 
 
 def test_threads_take_turns() -> None:
@@ -548,6 +550,7 @@ MISTAKES: list[tuple[Callable[[Nest], object], type[Exception], str]] = [
     (lambda _: Nest(3), TypeError, "Nest: takes names with their values, such as Sym(\"n\", 1, 4096) or n=range(1, 4097), not 3 (int)"),  # type: ignore[arg-type]
     (lambda _: Nest(Sym("n")), ValueError, "Nest: `n` needs two ends, for numbers of code have at most 64 bits: say Sym(\"n\", 1, 4096)"),
     (lambda _: Nest(Sym("n", 1, 1 << 70)), OverflowError, "Nest: `n` is past the range of 64-bit integers"),
+    (lambda _: Nest(Sym("n", 1, (1 << 127) - 1)), OverflowError, "Nest: `n` is past the range of 64-bit integers"),
     (lambda _: Nest(Sym("n", 1, 4), n=range(1, 9)), ValueError, "Nest: `n` is a variable already, with range 1..5"),
     (lambda _: Nest(n=4), TypeError, "Nest: `n` takes a range such as range(0, 10), not 4 (int)"),  # type: ignore[arg-type]
     (lambda _: Nest(n=range(4, 4)), ValueError, "Nest: the range 4..4 of `n` is empty"),
@@ -558,7 +561,7 @@ MISTAKES: list[tuple[Callable[[Nest], object], type[Exception], str]] = [
     (lambda nest: nest.each("l", "i"), ValueError, "how often a loop runs depends on `i`, which is a loop itself, and not on parameters alone"),
     (lambda nest: nest.each("l", "n < 3"), ValueError, "a number is needed here, not a condition"),
     (lambda nest: nest.each("i", 3), ValueError, "there is a loop or a parameter `i` already"),
-    (lambda nest: nest.each("lambda", 3), ValueError, "`lambda`"),
+    (lambda nest: nest.each("min", 3), ValueError, "variable: `min` cannot be the name of a variable: "),
     (lambda nest: nest.each("l", Sym("q", 1, 4)), ValueError, "each: `q` is neither a loop of the nest nor a parameter; there are `n`, `i`, `j`, `k`, and parameters are declared by `Nest(n=range(1, 4097))`"),
     (lambda nest: nest.each("l", Sym("n", 1, 4)), ValueError, "each: `n` has values in 1..65 in the nest, but in 1..5 in what is given"),
     (lambda nest: nest.each("l", Sym("n", 2)), ValueError, "each: `n` has values in 1..65 in the nest, but in 2.. in what is given"),
@@ -630,9 +633,13 @@ def test_a_sequence_without_an_end_is_refused() -> None:
         while True:
             yield "i"
 
-    for call in [lambda nest: nest.reorder(forever()), lambda nest: nest.read("y", LINE, forever()), lambda nest: nest.split("i", forever())]:
-        with pytest.raises(ValueError, match="more"):
-            call(made())
+    nest = made()
+    with pytest.raises(ValueError, match="reorder: more than 4096 things are given"):
+        nest.reorder(forever())
+    with pytest.raises(ValueError, match="read: takes one expression for each axis: `y` has 1, not more"):
+        nest.read("y", LINE, forever())
+    with pytest.raises(ValueError, match="split: more than 4096 things are given"):
+        nest.split("i", forever())
 
 
 def test_levels_are_of_their_class() -> None:

@@ -110,7 +110,8 @@ fn known(
 ) -> Result<Range<i64>, Refused> {
     let variables = nest.graph().variables();
     let Some(variable) = variables.iter().find(|variable| variable.name == name) else {
-        let all = nest.parameters().iter().map(|parameter| &parameter.name).chain(nest.loops().iter().map(|one| &one.name));
+        let all =
+            nest.parameters().iter().map(|parameter| &parameter.name).chain(nest.loops().iter().map(|one| &one.name));
         let all: Vec<String> = all.map(|name| format!("`{name}`")).collect();
         let there = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
         let hint = "parameters are declared by `Nest(n=range(1, 4097))`";
@@ -120,9 +121,9 @@ fn known(
     };
     let Range { start, end } = variable.range;
     let is_below = least.is_some_and(|least| i128::from(start) < least);
-    if is_below || most.is_some_and(|most| i128::from(end) > most + 1) {
+    if is_below || most.is_some_and(|most| i128::from(end) > most.saturating_add(1)) {
         let shown = |end: Option<i128>| end.map_or_else(String::new, |end| end.to_string());
-        let (least, past) = (shown(least), shown(most.map(|most| most + 1)));
+        let (least, past) = (shown(least), shown(most.map(|most| most.saturating_add(1))));
         let sentence =
             format!("{op}: `{name}` has values in {start}..{end} in the nest, but in {least}..{past} in what is given");
         return Err(Refused::Sentence(sentence));

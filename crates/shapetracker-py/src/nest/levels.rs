@@ -21,9 +21,9 @@ use crate::expr::Expr;
 /// >>> nest.clip("x", reduced=True)
 /// >>> outside, outer, inner = nest.levels()
 /// >>> print(outer.name, outer.begin, outer.end, *outer.definitions.items())
-/// i 0 56 ('t0', Expr('i * 4', i=range(0, 56))) ('t1', Expr('min(i + 1, 3)', i=range(0, 56)))
+/// i 0 56 ('t0', Expr('i * 4', i=range(0, 56)))
 /// >>> print(inner.name, inner.begin, inner.end, inner.accesses["x"][0])
-/// k 0 t1 t0 + k
+/// k 0 min(i + 1, 3) t0 + k
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct Level {
     parent: Option<usize>,
