@@ -1,7 +1,7 @@
 //! The native part of the Python package `shapetracker`: classes and functions around the Rust libraries.
 //!
 //! `python/shapetracker` is the package that people import. Every class here is frozen: Python's threads share its
-//! objects freely. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
+//! objects freely. What changes, a `Nest`, has a lock inside. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
 //! Python passes is read in one place (`arguments`).
 
 mod advice;

@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+import keyword
 import random
 import shutil
 import subprocess
@@ -441,6 +442,49 @@ for i in 0..n * 2:
     assert repr(nest.levels()[0]) == "<Level outside of all loops>" and repr(nest.levels()[2]) == "<Level of k, from 0 to 3>"
     assert repr(nest.splits_where_affine()) == "<Splits: none; 2 served, 0 not>"
     assert str(nest.splits_where_affine()) == "no loop is split"
+
+
+def names_of(words: str) -> list[str]:
+    """Those of the words that a loop may be called by."""
+    found = []
+    for word in words.split():
+        try:
+            Nest().each(word, 3)
+            found.append(word)
+        except ValueError:
+            pass
+    return found
+
+
+def test_found_by_random_names_words_of_python_are_loops_and_values() -> None:
+    names = names_of(" ".join(keyword.kwlist))
+    assert "lambda" in names
+    for name in names:
+        for is_loop in [True, False]:
+            nest = Nest()
+            i = nest.each(name if is_loop else "i", 3)
+            if not is_loop:
+                nest.value(name, i + 2)
+            seen: list[int] = []
+            ran(nest, f"see({{{name}}})", {"see": seen.append})
+            assert seen == ([0, 1, 2] if is_loop else [2, 3, 4]), name
+
+
+@needs_cc
+def test_found_by_random_names_words_of_c_are_loops_and_values(tmp_path: Path) -> None:
+    words = "auto break case char const continue default do double enum extern float for goto inline int long register restrict"
+    names = names_of(f"{words} return short signed sizeof static struct switch typedef union unsigned void volatile while")
+    assert "int" in names
+    kernels = []
+    for name in names:
+        nest = Nest()
+        i = nest.each(name, 3)
+        nest.value(f"{name}_", i + 2)
+        kernels.append(Kernel(nest, ["out"], f"out[{{{name}}}] = {{{name}_}};"))
+    for name, function in zip(names, compiled(tmp_path, kernels)):
+        out = np.zeros(3, dtype=np.int64)
+        function(out)
+        assert out.tolist() == [2, 3, 4], name
 
 
 def test_splits_say_what_they_do_not_serve() -> None:
