@@ -17,7 +17,7 @@ use crate::index::{IndexExpr, KernelWriter};
 /// variables at all are not among them.
 const RESERVED: &str = " None alias alignas alignof array as asm assert async auto await bool box break buffer case catch \
     char class const const_assert constant continue crate def default del delete device diagnostic discard do double dyn \
-    elements elif enable enum except export extern f16 f32 f64 false finally fn for friend from gather gen gid global goto \
+    elements elif enable enum except export extern f16 f32 f64 false finally float fn for friend from gather gen gid global goto \
     groups half half2 i32 i64 id impl import in index inline input int is kernel lambda let local long loop main match mod \
     move mut namespace new nonlocal np nullptr operator out override pass priv private protected ptr pub public raise ref \
     register requires rest restrict ret return self short signed size_t sizeof sizes static storage struct super switch \
