@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use shapetracker::ParseError;
-use shapetracker::expr::{Expr, Language, Nest, Overlap, Signedness, Size, Splits, Syntax, Variable, Width};
+use shapetracker::expr::{Error, Expr, Language, Nest, Overlap, Signedness, Size, Splits, Syntax, Variable, Width};
 use shapetracker_symbolic::json::literals;
 use shapetracker_symbolic::{Padding, StatementAccess, StatementNest};
 
@@ -51,7 +51,8 @@ fn after_help() -> String {
         "Examples:
   shapetracker nest 'C[i, j] += A[i, k] * B[k, j]' 'A = (64, 16)' 'B = (32, 16).T' 'C = (64, 32)'
   shapetracker nest 'y[i] += x[i + k] * w[k]; x = (n,).pad((1, 1)); w = (3,); y = (n,)' --where n=1..4097 --lang c
-  shapetracker nest 'S[i, j] += Q[i, d] * K[j, d] if j <= i' 'Q = (T, 64)' 'K = (T, 64)' 'S = (T, T)' --partition j
+  shapetracker nest 'S[i, j] += Q[i, d] * K[j, d] if j <= i' 'Q = (T, 64)' 'K = (T, 64)' 'S = (T, T)' --order i,d,j
+  shapetracker nest - --lang rust --partition i < conv.txt
 
 The statement writes one element: OUT[..] = .., or += -= *= |= &= ^=. An index is an expression over loops and \
 names, as in Python. A loop runs over the axes that it is the index of by itself, and the loops that are not on the \
@@ -82,13 +83,14 @@ pub(crate) fn nest(args: &Args) -> Result<Answer, Failure> {
     args.names.question(|question| {
         let statement = question.statement(&text)?;
         let scope = symbolic::scope(question)?;
-        let mut nest = statement.nest(&scope)?;
+        let wrong = |err: ParseError| Failure::new("statement", err.message()).placed(err.place());
+        let mut nest = statement.nest(&scope).map_err(wrong)?;
         let splits = scheduled(args, &mut nest)?;
         let refused = |err: ParseError| Failure::refusal("unsupported", err.message()).placed(err.place());
         let body = nest.body(args.lang).map_err(refused)?;
         let code = nest.nest().code(args.lang, &body)?;
         let mut report = Report::new(statement.assignment(), args.lang);
-        report.loops(&nest, &splits)?;
+        report.loops(&nest, splits.as_ref(), !args.split.is_empty())?;
         report.accesses(&mut nest)?;
         report.overlaps(&nest)?;
         report.bits(&nest, args.width.is_some())?;
@@ -108,13 +110,13 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
     let has = |nest: &StatementNest, name: &str| nest.nest().loops().iter().any(|one| one.name == name);
     let early = order.as_ref().is_some_and(|order| order.iter().all(|name| has(nest, name)));
     let reorder = |nest: &mut StatementNest, order: &[&str]| {
-        nest.nest_mut().reorder(order).map_err(|err| Failure::from(err).about("--order"))
+        nest.nest_mut().reorder(order).map_err(|err| refused("--order", &err))
     };
     if let Some(order) = order.as_ref().filter(|_| early) {
         reorder(nest, order)?;
     }
     for text in &args.split {
-        split(nest, text).map_err(|failure| failure.about("--split"))?;
+        split(nest, text)?;
     }
     let splits = if args.no_split { None } else { Some(nest.nest_mut().split_where_affine()?) };
     if let Some(order) = order.as_ref().filter(|_| !early) {
@@ -122,7 +124,8 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
     }
     let nest = nest.nest_mut();
     if let Some(width) = &args.width {
-        nest.set_width(if width == "32" { Width::Bits32 } else { Width::Bits64 })?;
+        let width = if width == "32" { Width::Bits32 } else { Width::Bits64 };
+        nest.set_width(width).map_err(|err| refused("--width", &err))?;
     }
     if args.unsigned {
         nest.set_signedness(Signedness::Unsigned);
@@ -135,7 +138,7 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
     }
     let guarded: Vec<&str> = guarded.iter().map(|name| &name[..]).collect();
     for name in &args.partition {
-        nest.partition(name, &guarded).map_err(|err| Failure::from(err).about("--partition"))?;
+        nest.partition(name, &guarded).map_err(|err| refused("--partition", &err))?;
     }
     Ok(splits)
 }
@@ -143,11 +146,18 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
 /// Splits a loop as `i=4,16` says.
 fn split(nest: &mut StatementNest, text: &str) -> Result<(), Failure> {
     let Some((name, factors)) = text.split_once('=') else {
-        return Err(Failure::at("syntax", "expected a loop and its factors, such as i=4,16", text, 0..text.len()));
+        let message = "--split: expected a loop and its factors, such as i=4,16";
+        return Err(Failure::at("syntax", message, text, 0..text.len()));
     };
     let factors = factors.split(',').map(|factor| Ok(nest.parse(factor.trim())?.into()));
-    let factors = factors.collect::<Result<Vec<Size>, Failure>>()?;
-    Ok(nest.nest_mut().split(name.trim(), &factors)?)
+    let factors = factors.collect::<Result<Vec<Size>, ParseError>>();
+    let factors = factors.map_err(|err| Failure::from(err).about("--split"))?;
+    nest.nest_mut().split(name.trim(), &factors).map_err(|err| refused("--split", &err))
+}
+
+/// What a nest refuses to do for an option.
+fn refused(option: &str, err: &Error) -> Failure {
+    Failure::new(shapetracker::Error::from(err.clone()).kind().name(), format!("{option}: {}", err.reason()))
 }
 
 /// An expression over names as the text of Python, or as a number.
@@ -181,25 +191,15 @@ impl Report {
     }
 
     /// The loops, the names, and the splits.
-    fn loops(&mut self, of: &StatementNest, splits: &Option<Splits>) -> Result<(), Failure> {
+    fn loops(&mut self, of: &StatementNest, splits: Option<&Splits>, is_split: bool) -> Result<(), Failure> {
         let nest = of.nest();
-        let (mut all, mut reduced, mut loops) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ranges, mut loops) = (Vec::new(), Vec::new());
         for one in nest.loops() {
-            let size = value(nest, one.size)?;
-            let range = format!("{} in 0..{}", one.name, text(nest, one.size)?);
-            if one.is_reduced {
-                reduced.push(range)
-            } else {
-                all.push(range)
-            }
-            loops.push(json!({ "name": one.name, "size": size, "reduced": one.is_reduced }));
+            let reduced = if one.is_reduced { " (reduced)" } else { "" };
+            ranges.push(format!("{} in 0..{}{reduced}", one.name, text(nest, one.size)?));
+            loops.push(json!({ "name": one.name, "size": value(nest, one.size)?, "reduced": one.is_reduced }));
         }
-        if !all.is_empty() {
-            self.line("loops", &all.join(", "));
-        }
-        if !reduced.is_empty() {
-            self.line("reduced", &reduced.join(", "));
-        }
+        self.line("loops", &ranges.join(", "));
         self.json.insert("loops".into(), json!(loops));
         let names = nest.parameters();
         if !names.is_empty() {
@@ -217,9 +217,9 @@ impl Report {
         let (mut parts, mut unserved) = (Vec::new(), Vec::new());
         if let Some(splits) = splits {
             match splits.text(nest.graph()) {
-                split if split.is_empty() && splits.unserved.is_empty() => self.line("splits", "none are needed"),
-                split if split.is_empty() => {}
-                split => self.line("splits", &split),
+                split if !split.is_empty() => self.line("splits", &split),
+                _ if splits.unserved.is_empty() && !is_split => self.line("splits", "none are needed"),
+                _ => {}
             }
             for (name, factors) in &splits.factors {
                 let factors = factors.iter().map(|factor| value(nest, *factor)).collect::<Result<Vec<_>, _>>()?;
@@ -274,8 +274,10 @@ impl Report {
                 Padding::Zero => "zero",
             };
             match padding {
-                "skipped" => guards.push(format!("{element} is there where {valid}: nothing is run elsewhere")),
-                "zero" => guards.push(format!("{element} is there where {valid}: it is 0 elsewhere")),
+                "skipped" => {
+                    guards.push(format!("{element} is padding unless {valid}: the statement is not run there"))
+                }
+                "zero" => guards.push(format!("{element} is padding unless {valid}: it is 0 there")),
                 _ => {}
             }
             all.push(json!({
@@ -302,7 +304,7 @@ impl Report {
         let condition = of.condition().and_then(|name| nest.accesses().iter().find(|access| access.name == name));
         let condition = condition.map(|access| text(nest, access.valid)).transpose()?;
         if let Some(condition) = &condition {
-            self.lines.push(format!("runs where {condition}"));
+            self.lines.push(format!("the statement is run where {condition}"));
         }
         self.lines.extend(guards);
         self.json.insert("accesses".into(), json!(all));
@@ -339,12 +341,12 @@ impl Report {
     fn bits(&mut self, of: &StatementNest, given: bool) -> Result<(), Failure> {
         let bits = if of.nest().width()? == Width::Bits32 { 32 } else { 64 };
         let why = match (given, bits) {
-            (true, _) => "as asked for",
-            (_, 32) => "which suffice",
-            _ => "which are needed",
+            (true, _) => "are asked for",
+            (_, 32) => "suffice",
+            _ => "are needed",
         };
         self.lines.push(String::new());
-        self.lines.push(format!("all numbers have {bits} bits, {why}"));
+        self.lines.push(format!("{bits} bits {why}"));
         self.json.insert("bits".into(), json!(bits));
         Ok(())
     }

@@ -95,7 +95,7 @@ pub struct StatementAccess {
 /// use shapetracker_symbolic::{Padding, Question};
 ///
 /// let mut question = Question::default();
-/// let statement = question.statement("y[i] = max(x[i], x[i + 1]); x = (7,).pad((1, 1)); y = (8,)")?;
+/// let statement = question.statement("y[i] = max(x[i], x[i + 1]); x = (7,).pad((1, 1)); y = (8,); i = 0..8")?;
 /// let nest = statement.nest(&question.scope()?)?;
 /// assert_eq!(nest.accesses()[1].padding, Padding::Zero); // a maximum is not the same without the 0
 /// # Ok::<(), shapetracker::ParseError>(())

@@ -29,7 +29,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("", "input = (8,); C = (8,); C[i] = inptu[i]", "`inptu` has no layout: did you mean `input`?", "inptu"),
     ("", "A = (8,); A[i, , j] = 1", "expected an index, found `,`", ","),
     ("", "A = (8,); A[i = 1", "expected `]`, found the end of the text", ""),
-    ("", "A = (8,).prmute(0); A[i] = 1", "there is no operation `prmute`: did you mean `permute`?", "prmute"),
+    ("", "A = (8,).prmute(0); A[i] = 1", "expected an operation, found `prmute`: did you mean `permute`?", "prmute"),
     // Layouts.
     (
         "",
@@ -55,7 +55,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ),
     (
         "",
-        "C[i] = A[i + k]; A = (8,); C = (8,)",
+        "C[i] += A[i + k]; A = (8,); C = (8,)",
         "no axis says how often `k` runs, as it is nowhere an index by itself: say `k = 0..` and its size",
         "k",
     ),
@@ -131,7 +131,7 @@ fn these_are_none() {
         ("w=0..8", "C[i, j] = 1 if i <= j + w; C = (n, n)"),
         ("", "y[i] += x[i + k] * w[k]; x = (n + 2,); w = (3,); y = (n,)"),
         ("", "y[i] = x[s*i]; x = (s*n,); y = (n,)"),
-        ("", "y[i] = x[i - w] if i >= w; x = (n,); y = (n,); w = 0..1"),
+        ("w=0..9", "y[i] = x[i - w] if i >= w; x = (n,); y = (n,)"),
         ("s + L <= N", "y[i] = x[i + s]; x = (N,); y = (L,)"),
         ("", "y[i] = x[i]; x = (a, b, c).reshape(a*b*c); y = (a*b*c,)"),
         ("", "y[i] = x[i + 1]; x = (9,); y = (9,); i = 0..8"),

@@ -158,8 +158,6 @@ impl Condition {
 pub(crate) struct Plain {
     pub(crate) loops: Vec<&'static str>,
     pub(crate) sizes: Vec<Size>,
-    /// How many of them are on the left: the first.
-    pub(crate) outer: usize,
     /// The loops whose sizes are said.
     pub(crate) said: Vec<usize>,
     pub(crate) target: Tensor,
@@ -196,7 +194,6 @@ pub(crate) fn statement(rng: &mut Rng) -> Plain {
     let outer = if operator == "=" { count } else { rng.index(count + 1) };
     let mut plain = Plain {
         loops: loops[..count].to_vec(),
-        outer,
         said: Vec::new(),
         target: Tensor { name: "C".into(), chain: Vec::new(), axes: Vec::new() },
         inputs: Vec::new(),
