@@ -318,12 +318,12 @@ impl Report {
         let accesses = of.accesses();
         for written in accesses.iter().filter(|access| access.is_written) {
             for read in accesses.iter().filter(|read| read.buffer == written.buffer && read.name != written.name) {
-                let (pair, elements) =
-                    ([&written.name, &read.name], format!("{} and {}", written.element, read.element));
+                let pair = [&written.name, &read.name];
+                let elements = format!("written as {} and read as {}", written.element, read.element);
                 let (meet, sentence) = match of.nest().overlaps(&written.name, &read.name)? {
-                    Overlap::Never => ("never", format!("{elements} never meet")),
-                    Overlap::Somewhere => ("somewhere", format!("{elements} meet in different iterations")),
-                    Overlap::Undecided => ("undecided", format!("{elements} may meet")),
+                    Overlap::Never => ("never", format!("no element is {elements}")),
+                    Overlap::Somewhere => ("somewhere", format!("some elements are {elements}")),
+                    Overlap::Undecided => ("undecided", format!("it is open whether elements are {elements}")),
                 };
                 all.push(json!({ "accesses": pair, "meet": meet }));
                 lines.push(sentence);

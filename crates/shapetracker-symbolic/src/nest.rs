@@ -34,8 +34,10 @@ use crate::tracker::ShapeTracker;
 ///     "\
 /// for i in range(8):
 ///     t0 = i - 1
+///     t1 = max(1 - i, 0)
+///     t2 = min(9 - i, 3)
 ///     index_y = i
-///     for k in range(max(1 - i, 0), min(9 - i, 3)):
+///     for k in range(t1, t2):
 ///         index_x = t0 + k
 ///         index_w = k
 ///         y[index_y] += x[index_x] * w[index_w]

@@ -1,6 +1,7 @@
 //! What is said of statements that cannot be.
 
 use shapetracker_symbolic::Question;
+use shapetracker_testing::{Rng, held, numbers};
 
 /// What is known of the names, the text, the sentence, and what the carets are under.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
@@ -99,7 +100,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ),
     ("", "y[i < 2] = 1; y = (8,); i = 0..8", "an index is a number, and this is a condition", "i < 2"),
     ("", "y[i] = 1 if i; y = (8,)", "a condition is needed after `if`, such as `k <= i`, and not a number", " i"),
-    ("", "y[i] = 1 if i <; y = (8,)", "expected a number, a variable or `(`, found the end of the text", ""),
+    ("", "y[i] = 1 if i <; y = (8,)", "expected an expression, found the end of the text", ""),
 ];
 
 #[test]
@@ -113,6 +114,79 @@ fn mistakes_are_sentences_at_their_places() {
         let err = read().map(|_| ()).expect_err(text);
         assert_eq!((err.message(), &text[err.span()]), (sentence, place), "{text}\n{err}");
     }
+}
+
+/// Whatever is read, a mistake is a sentence with a place in the text.
+#[test]
+fn noise_is_a_statement_or_a_mistake() {
+    const PIECES: &[&str] = &[
+        "A",
+        "B",
+        "C",
+        "i",
+        "j",
+        "k",
+        "n",
+        "[",
+        "]",
+        "(",
+        ")",
+        ", ",
+        " = ",
+        " += ",
+        " * ",
+        " - ",
+        "+",
+        "0..",
+        "0..4",
+        "8",
+        "2",
+        "3",
+        "; ",
+        "\n",
+        "#",
+        " if ",
+        " else ",
+        "<",
+        " == ",
+        "//",
+        "%",
+        ".T",
+        ".pad((1, 1))",
+        "'",
+        "\"",
+        "é",
+        "C[i]",
+        "A[i, j]",
+        "A = (4, 8)",
+        "B = (8, n).T",
+        "C = (4,)",
+        "C = (n,)",
+        "C[i] += A[i, j] * B[j, 0]",
+        "C[i] = ",
+        "**",
+        "_1",
+        "1.5",
+        "{i}",
+    ];
+    let (mut read, mut made) = (0, 0);
+    for case in numbers(20_000) {
+        let mut rng = Rng(0xbad_0000 + case);
+        let text: String = (0..1 + rng.index(9)).map(|_| *rng.pick(PIECES)).collect();
+        let text = if rng.one_in(2) { format!("A = (4, 8); B = (8, n).T; C = (4,)\n{text}") } else { text };
+        let mut question = Question::default();
+        let result = question.statement(&text).and_then(|statement| {
+            read += 1;
+            statement.nest(&question.scope()?)
+        });
+        made += u32::from(result.is_ok());
+        if let Err(err) = result {
+            assert!(text.get(err.span()).is_some(), "{text:?}: {err}");
+            assert!(!err.message().is_empty() && err.to_string().len() < 2000, "{text:?}: {err}");
+        }
+    }
+    println!("{read} read, {made} made");
+    assert!(read >= held(20_000) / 400 && made >= held(20_000) / 4000, "{read} read, {made} made");
 }
 
 /// What may seem to be one of them.
