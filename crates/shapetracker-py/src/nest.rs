@@ -16,13 +16,13 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyRange, PyString, PyTuple};
 use shapetracker::expr::{self, Body, Clip, Expr as Handle, Graph, Overlap, Signedness, Size, Syntax, Width};
-use shapetracker_symbolic::Condition as Needed;
+use shapetracker_symbolic::{Condition as Needed, StatementNest};
 
 use crate::arguments::{described, items, number};
 use crate::error::Undecided;
 use crate::expr::{Expr, IndexExpr, language_of, range_of};
 use crate::kind::Refusal;
-use crate::symbolic::{Condition, Sym, refused};
+use crate::symbolic::{self, Condition, Sym, refused};
 use crate::tracker::ShapeTracker;
 use given::{Given, Refused, each, names, text};
 
@@ -67,6 +67,8 @@ struct State {
     is_unsigned: bool,
     /// What must hold of the names, and no range of theirs says.
     needs: Vec<Needed>,
+    /// The statement that the nest was read from, which is its body where no other is given.
+    statement: Option<StatementNest>,
 }
 
 impl Nest {
@@ -166,7 +168,41 @@ impl Nest {
             let (begin, end) = range_of(OP, &name, &range)?;
             declared(OP, &mut graph, &name, begin, end)?;
         }
-        Ok(Nest(Mutex::new(State { nest: expr::Nest::new(graph), is_unsigned: false, needs: Vec::new() })))
+        Ok(Nest(Mutex::new(State {
+            nest: expr::Nest::new(graph),
+            is_unsigned: false,
+            needs: Vec::new(),
+            statement: None,
+        })))
+    }
+
+    /// Reads a statement over several layouts, such as the command `nest` takes: its loops, with the statement as their body. Lines, or
+    /// parts with `;` between them, are layouts (`A = (64, 16).T`), sizes of loops (`i = 0..64`) and one statement, whose right side
+    /// is text of the language that is written. `where` says what is known of names: `"n=1..4097"`.
+    ///
+    /// A loop has the size of the axes that it is the index of by itself; loops that are not on the left are reduced. Padding of what is
+    /// read is 0: where a product is added nothing is run there.
+    ///
+    /// >>> from shapetracker import Nest
+    /// >>> nest = Nest.parse("y[i] += x[i + k] * w[k]; x = (n,).pad((1, 1)); w = (3,); y = (n,)", where="n=1..4097")
+    /// >>> nest
+    /// <Nest loops: i: n, k: 3 (reduced); accesses: y, x, w>
+    /// >>> print(nest.code("python"), end="")
+    /// for i in range(n):
+    ///     t0 = i - 1
+    ///     index_y = i
+    ///     for k in range(max(1 - i, 0), min(n - i + 1, 3)):
+    ///         index_x = t0 + k
+    ///         index_w = k
+    ///         y[index_y] += x[index_x] * w[index_w]
+    #[staticmethod]
+    #[pyo3(signature = (text, r#where=""))]
+    fn parse(py: Python<'_>, text: &str, r#where: &str) -> PyResult<Nest> {
+        let statement = symbolic::statement(py, text, r#where)?;
+        let all = statement.needs().iter().chain(statement.scope().given());
+        let needs = all.map(|literal| Needed::over(statement.scope(), literal.clone())).collect();
+        let nest = statement.nest().clone();
+        Ok(Nest(Mutex::new(State { nest, is_unsigned: false, needs, statement: Some(statement) })))
     }
 
     /// Adds a loop inside of those that there are, which runs so often; its variable, to be used in expressions.
@@ -596,7 +632,8 @@ impl Nest {
     /// it is made of.
     ///
     /// In these lines `{a}` is the index of the access `a`, `{a?}` its guard as far as loops do not say it, and `{v}` a value or a loop,
-    /// whether it was split or not. All other braces are what they are.
+    /// whether it was split or not. All other braces are what they are. A nest that was read has its statement as the body, if no other is
+    /// given.
     ///
     /// >>> from shapetracker import Nest
     /// >>> nest = Nest()
@@ -610,23 +647,38 @@ impl Nest {
     ///         index_a = t0 + k
     ///         total += a[index_a]
     ///     out[i] = total
-    #[pyo3(signature = (language, body, *, before=None, after=None), text_signature = "($self, language, body, *, before='', after='')")]
+    #[pyo3(
+        signature = (language, body=None, *, before=None, after=None),
+        text_signature = "($self, language, body=None, *, before='', after='')"
+    )]
     fn code(
         &self,
         language: &Any<'_>,
-        body: &Any<'_>,
+        body: Option<&Any<'_>>,
         before: Option<&Any<'_>>,
         after: Option<&Any<'_>>,
     ) -> PyResult<String> {
         const OP: &str = "code";
         let written = language_of(&text(OP, "the language", language)?)?;
-        let lines =
-            |what: &str, lines: Option<&Any<'_>>| lines.map_or(Ok(String::new()), |lines| text(OP, what, lines));
-        let body = Body::new(text(OP, "the body", body)?)
-            .before(lines("what stands before", before)?)
-            .after(lines("what stands after", after)?);
-        let code = self.with(language.py(), |State { nest, .. }| nest.code(written, &body));
-        code.map_err(|err| PyValueError::new_err(err.to_string()))
+        let lines = |what: &str, lines: Option<&Any<'_>>| lines.map(|lines| text(OP, what, lines)).transpose();
+        let body = lines("the body", body)?.map(Body::new);
+        let before = lines("what stands before", before)?.unwrap_or_default();
+        let after = lines("what stands after", after)?.unwrap_or_default();
+        self.tried(language.py(), |State { nest, statement, .. }| {
+            let body = match (body, statement) {
+                (Some(body), _) => body,
+                (None, Some(statement)) => {
+                    statement.body(written).map_err(|err| Refused::Sentence(err.message().to_owned()))?
+                }
+                (None, None) => {
+                    let sentence =
+                        format!("{OP}: takes a body: lines for the innermost loop, in which {{a}} is an index");
+                    return Err(Refused::Sentence(sentence));
+                }
+            };
+            let code = nest.code(written, &body.before(before).after(after));
+            code.map_err(|err| Refused::Sentence(err.to_string()))
+        })
     }
 
     /// Another nest that is the same, and changes by itself.
