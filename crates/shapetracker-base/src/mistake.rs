@@ -92,6 +92,24 @@ impl ParseError {
         ParseError { suggestion: None, ..self }
     }
 
+    /// The same mistake in a longer text, in which the text that was read begins at a byte.
+    ///
+    /// ```
+    /// use shapetracker_base::text::ParseError;
+    ///
+    /// let err = ParseError::new("expected a size", "(3, x)", 4..5).in_longer("A = (3, x)", 4);
+    /// assert_eq!(err.to_string(), "expected a size\n  A = (3, x)\n          ^");
+    /// ```
+    ///
+    /// # Panics
+    /// Where the place is not of the longer text.
+    pub fn in_longer(self, text: impl Into<Arc<str>>, begin: usize) -> Self {
+        let moved = |span: Range<usize>| span.start + begin..span.end + begin;
+        let place = Place::new(text, moved(self.place.span));
+        let suggestion = self.suggestion.map(|(span, with)| (moved(span), with));
+        ParseError { place, suggestion, ..self }
+    }
+
     /// Whether the text ends before what it begins is complete: more was expected at its end, or its last word is the
     /// beginning of a name that could stand there. Whoever is still typing has made no mistake.
     ///

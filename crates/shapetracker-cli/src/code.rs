@@ -37,7 +37,7 @@ impl From<Unsupported> for Failure {
 
 /// Lines as comments of a language, so that code may be pasted with them.
 pub(crate) fn comments(language: Language, lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{} {line}\n", language.comment())).collect()
+    lines.iter().map(|line| format!("{} {line}", language.comment()).trim_end().to_owned() + "\n").collect()
 }
 
 /// What computing some expressions costs, for people: `5 operations, 1 division`.

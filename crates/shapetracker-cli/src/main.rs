@@ -17,6 +17,7 @@ mod layout;
 mod man;
 mod map;
 mod merge;
+mod nest;
 mod plan;
 mod shard;
 mod shown;
@@ -64,6 +65,8 @@ enum Command {
     Simplify(simplify::Args),
     /// A map from loops to several expressions: is it one-to-one, is it onto, and what undoes it?
     Map(map::Args),
+    /// What a kernel computes as loops: their splits, what each access does along them, and the code.
+    Nest(nest::Args),
     /// Move the data of a .npy or .safetensors file through a chain of operations, in one pass.
     Apply(apply::args::Args),
     /// How the data of a chain would be moved: the loops, and how many bytes are read and written.
@@ -101,6 +104,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
   shapetracker map '(i, j) -> (i // 4, j, i % 4)' --where 'i=0..16, j=0..8'
+  shapetracker nest 'C[i, j] += A[i, k] * B[k, j]' 'A = (64, 16)' 'B = (32, 16).T' 'C = (64, 32)'
   shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
   shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
   shapetracker shard '(8, 512, 1024) @ dp=2, tp=4 : S(0), S(1)' --view 4096,1024
@@ -135,6 +139,7 @@ fn main() -> ExitCode {
         Command::Index(args) => index::index(&args),
         Command::Simplify(args) => simplify::simplify(&args),
         Command::Map(args) => map::map(&args),
+        Command::Nest(args) => nest::nest(&args),
         Command::Apply(args) => apply::apply(&args, cli.json),
         Command::Plan(args) => plan::plan(&args),
         Command::Shard(args) => shard::shard(&args),

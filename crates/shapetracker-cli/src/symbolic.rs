@@ -37,7 +37,7 @@ impl Where {
         names: impl FnOnce(&mut Question) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if !self.given.is_empty() {
-            return bounded(|| names(&mut Question::new(&self.given).map_err(wrong)?));
+            return self.question(names);
         }
         let failure = match numbers() {
             Err(failure) if failure.is_syntax() => failure,
@@ -46,6 +46,13 @@ impl Where {
         let mut question = Question::default();
         let answer = bounded(|| names(&mut question));
         if question.names().next().is_some() { answer } else { Err(failure) }
+    }
+}
+
+impl Where {
+    /// The answer to a question in which numbers are what names are.
+    pub(crate) fn question<T>(&self, answer: impl FnOnce(&mut Question) -> Result<T, Failure>) -> Result<T, Failure> {
+        bounded(|| answer(&mut Question::new(&self.given).map_err(wrong)?))
     }
 }
 

@@ -431,6 +431,19 @@ impl Expr {
         Ok(Expr { root: moved.map_err(|err| refused(&err))?[0], graph })
     }
 
+    /// The number that it is, where it is one; else the expression.
+    pub(crate) fn number_or_self(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self.range() {
+            (low, high) if low == high && !self.graph.is_condition(self.root) => Ok(low.into_pyobject(py)?.into_any()),
+            _ => Ok(Bound::new(py, self)?.into_any()),
+        }
+    }
+
+    /// The graph, and the expression in it.
+    pub(crate) fn parts(&self) -> (&Graph, Handle) {
+        (&self.graph, self.root)
+    }
+
     /// What is made of the graph and of what the expression is made of, operands first.
     pub(crate) fn written(&self, write: impl FnOnce(&Graph, &[Handle]) -> String) -> PyResult<String> {
         Ok(write(&self.graph, &self.graph.parts(&[self.root])))
@@ -493,7 +506,7 @@ fn import(
 }
 
 /// What the graph refuses, as an exception.
-fn refused(err: &expr::Error) -> PyErr {
+pub(crate) fn refused(err: &expr::Error) -> PyErr {
     layout(&err.clone().into())
 }
 
@@ -660,8 +673,13 @@ impl IndexExpr {
         IndexExpr { expr, source: Source::Layout(layout) }
     }
 
+    /// The index as the library has it.
+    pub(crate) fn of_graph(&self) -> &shapetracker::expr::IndexExpr {
+        &self.expr
+    }
+
     /// The tracker that is read, where it has names.
-    fn named(&self) -> Option<&shapetracker_symbolic::ShapeTracker> {
+    pub(crate) fn named(&self) -> Option<&shapetracker_symbolic::ShapeTracker> {
         let Source::Tracker(tracker) = &self.source else { return None };
         tracker.named()
     }

@@ -1,7 +1,7 @@
 //! The native part of the Python package `shapetracker`: classes and functions around the Rust libraries.
 //!
 //! `python/shapetracker` is the package that people import. Every class here is frozen: Python's threads share its
-//! objects freely. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
+//! objects freely. What changes, a `Nest`, has a lock inside. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
 //! Python passes is read in one place (`arguments`).
 
 mod advice;
@@ -20,6 +20,7 @@ mod kind;
 mod map;
 mod memory;
 mod merge;
+mod nest;
 mod numpy;
 mod picture;
 mod route;
@@ -65,6 +66,8 @@ mod _native {
     use crate::map::IndexMap;
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::nest::{Level, Nest, Splits, Unserved};
     #[pymodule_export]
     use crate::sharding::{Check, Evidence, Moved, Outcome, Placement, Sharded};
     #[pymodule_export]

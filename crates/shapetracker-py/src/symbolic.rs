@@ -9,7 +9,7 @@ mod view;
 
 pub(crate) use advice::{Advised, advised, sizes_with_names};
 pub(crate) use answer::{Answer, Leaf, conditions, conjunction, formula, merge, needs_text};
-pub(crate) use arguments::{has_names, parsed, past_bits, point, values_wanted};
+pub(crate) use arguments::{has_names, parsed, past_bits, point, statement, values_wanted};
 pub(crate) use sym::{Condition, Sym, made, names};
 pub(crate) use tracker::{address_range, certain, for_values, is_contiguous, is_identity, same, tuple, unknown};
 pub(crate) use view::NamedView;

@@ -23,6 +23,8 @@ EXPR = "Expr('x*4 + y if x < 3 else min(x, y)', x=(0, 10), y=(-2, 5))"
 MAP = "IndexMap('lambda i, j: (i // 4, j, i % 4)', i=range(16), j=(0, 8))"
 BOTH = "Expr('x < 3', x=(0, 10)), Expr('2 < x', x=(0, 10))"
 INDEX = f"{PADDED}.index_expr()"
+NEST = "nest()"
+NAMED_NEST = "nest(Sym('n', 1, 64))"
 CONDITIONS = "conditions((2, 3), View((3, 2)))"
 STEP = "Step((1, 2), 3, 4)"
 UNEVEN = f"UnevenStep(0, ({STEP}, Step((0, 1), 2, 3)))"
@@ -91,6 +93,20 @@ CALLS = {
         copy(X); IndexMap('(i) -> (i // 2)', i=range(4)).inverse(); IndexMap('(i)'); IndexMap('(i) -> (i * i % 1000003)', i=range(2**31)).missed(9)""",
     INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
         X.__reduce__(); repr(X); str(X); copy(X)""",
+    "Nest(Sym('n', 1, 9), m=range(1, 5))": """X.parameters; X.each('i', 'n * 4'); X.each('i', Sym('n', 1, 9) * 2); X.each('i', 'no'); X.each(3, 4);
+        X.each('i', Sym('m', 1, 2)); X.reduce('k', 3); X.reduce('k', Expr('x', x=(0, 2))); X.needs; Nest(Sym('n')); Nest(3); Nest.parse('y[i] += x[i]; x = (n,); y = (n,)', where='n=1..9').code('c'); Nest.parse('y[i] +='); X.code('c'); repr(X); str(X)""",
+    NEST: """X.loops; X.reduced; X.accesses; X.values; X.width; setattr(X, 'width', 32); setattr(X, 'width', 3); X.unsigned; setattr(X, 'unsigned', True);
+        setattr(X, 'unsigned', 3); X.access('b', 'i', valid='i < 3'); X.access('b', 'i +'); X.access('x', 0); X.value('last', '7 - i'); X.value('i', 0);
+        X.split('i', -1, 4); X.split('i', 3); X.split('i', 3, -1); X.split('i'); X.swap('i', 'k'); X.swap('i', 'no'); X.reorder('k', 'i'); X.reorder(['k']);
+        X.splits_where_affine(); X.splits_where_affine().factors; X.split_where_affine().unserved; X.splits_where_affine().served; str(X.splits_where_affine()); X.clip('x', reduced=True); X.clip(); X.clip('x', reduced=3);
+        X.partition('i', 'x'); X.partition('i'); X.stride('x', 'k'); X.stride('no', 'k'); X.contiguous('x'); X.vector_width('x', 'k', 4); X.is_reused('x', 'k');
+        X.overlaps('x', 'x'); X.levels(); X.code('c', 'f({x})', before='a', after='b'); X.code('no', ''); X.code('c', '{no}'); repr(X); str(X); copy(X); X.copy();
+        X.read('y', View((8, 3)), ['i', 'k']); X.read('y', View((8, 2)), ['i', 'k']); X.read('y', 3, []); X.read('y', View((8,)), 'i'); X.read('y', View((8,)), [])""",
+    NAMED_NEST: """X.loops; X.accesses; X.needs; X.stride('x', 'i'); X.contiguous('x'); X.splits_where_affine().factors; repr(X); str(X);
+        X.read('y', ShapeTracker.contiguous(Sym('n', 1, 64)).shrink((0, Sym('s', 0, 3))), ['i']); X.read('y', ShapeTracker.contiguous(Sym('n', 1, 64), 2).index_expr(), ['i + 1', 0])""",
+    f"{NEST}.levels()[2]": """X.parent; X.name; X.begin; X.end; X.is_reduced; X.definitions; X.condition; X.accesses; X.values; X.loops; X.is_innermost;
+        repr(X)""",
+    "unserved()": "X.access; X.condition; X.kind; X.loops; X == X; X != 3; repr(X); str(X)",
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
     ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
@@ -220,6 +236,20 @@ def main() -> None:
     names: dict[str, Any] = {name: getattr(shapetracker, name) for name in shapetracker.__all__}
     names |= {"tinygrad": tinygrad, "UOp": tinygrad.UOp, "copy": copy.copy}
     names |= {"replace": dataclasses.replace}
+
+    def nest(*sizes: Any) -> Any:
+        nest = shapetracker.Nest(*sizes)
+        nest.each("i", sizes[0] if sizes else 8), nest.reduce("k", 3)
+        windows = shapetracker.ShapeTracker.contiguous(*(sizes or (8,))).pad((1, 1))
+        nest.read("x", windows, ["i + k"])
+        return nest
+
+    def unserved() -> Any:
+        nest = shapetracker.Nest()
+        nest.access("a", nest.each("i", 7) // 2)
+        return nest.splits_where_affine().unserved[0]
+
+    names |= {"nest": nest, "unserved": unserved}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
     names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks", "chain_over")}
     cute = ("AccessPattern", "AccessReport", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")

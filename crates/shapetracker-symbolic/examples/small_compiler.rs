@@ -6,7 +6,7 @@
 use std::process::{self, Command};
 use std::{env, fs};
 
-use indexpr::{Body, Clip, Graph, Language, Nest, Width};
+use indexpr::{Body, Clip, Language, Nest, Width};
 use shapetracker_symbolic::{Error, ShapeTracker, Sym};
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
@@ -80,14 +80,9 @@ fn nest(kernel: &Kernel) -> Result<Nest> {
     // The names are declared once; those of the trackers are the same.
     let loops = kernel.loops.iter().chain(&kernel.reduced);
     let (scope, _) = Sym::united("kernel", loops.clone().map(|(_, size)| size.clone()))?;
-    let mut graph = Graph::new();
-    for name in scope.names() {
-        let (Some(low), Some(high)) = (name.lo, name.hi) else { return Err("a name needs two ends".into()) };
-        graph.variable(&name.name, i64::try_from(low)?..i64::try_from(high)? + 1)?;
-    }
-    let mut nest = Nest::new(graph);
+    let mut nest = Nest::new(scope.graph()?);
     for (at, (name, size)) in loops.enumerate() {
-        let size = nest.parse(&size.to_string())?;
+        let size = size.expr(nest.graph_mut())?;
         if at < kernel.loops.len() {
             nest.each(name, size)?
         } else {

@@ -174,6 +174,13 @@ pub(crate) enum Mistake {
     Uneven { whole: String, by: String },
     #[error("{name} cannot be a name: {why}")]
     Name { name: String, why: &'static str },
+    #[error(
+        "code has numbers of 64 bits, and {name} has no {}: say a range with two ends, such as {name}=1..4097",
+        if *.first { "least value" } else { "greatest value" }
+    )]
+    NoEnd { name: String, first: bool },
+    #[error("code has numbers of 64 bits, and an end of the range of {name} leaves them")]
+    FarEnd { name: String },
     #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
     Code(indexpr::Error),
     #[error("{0}")]
@@ -204,6 +211,15 @@ impl From<Stop> for Mistake {
     }
 }
 
+impl From<indexpr::Error> for Mistake {
+    fn from(err: indexpr::Error) -> Mistake {
+        match err.kind() {
+            indexpr::ErrorKind::Overflow => Mistake::Code(err),
+            _ => Mistake::Fault(Fault::Expression(err)),
+        }
+    }
+}
+
 impl From<TooLarge> for Mistake {
     fn from(err: TooLarge) -> Mistake {
         Mistake::TooLarge(err)
@@ -226,7 +242,11 @@ impl Mistake {
             Mistake::StepUneven { .. } | Mistake::SignUnknown { .. } | Mistake::NotKnown(_) | Mistake::NoInverse(_) => {
                 ErrorKind::Undecided
             }
-            Mistake::TooLarge(_) | Mistake::TooManyVariables { .. } | Mistake::Code(_) => ErrorKind::Overflow,
+            Mistake::TooLarge(_)
+            | Mistake::TooManyVariables { .. }
+            | Mistake::Code(_)
+            | Mistake::NoEnd { .. }
+            | Mistake::FarEnd { .. } => ErrorKind::Overflow,
             Mistake::NameTwice { .. } => ErrorKind::RangesDiffer,
             Mistake::EmptyRange { .. } | Mistake::NoValues => ErrorKind::EmptyRange,
             Mistake::UnknownName { .. }

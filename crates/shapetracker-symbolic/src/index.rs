@@ -10,7 +10,7 @@ use indexpr::{Binary, Expr, Graph, IndexExpr, Node};
 use shapetracker_base::int::bits;
 
 use crate::answer::Reason;
-use crate::error::{Error, Fault, Mistake};
+use crate::error::{Error, Mistake};
 use crate::expression::horner::Writer;
 use crate::expression::names::{import, widest, with_ends};
 use crate::expression::read::{Atom, Fact, MOST_VARIABLES, Reader, Truth};
@@ -60,8 +60,7 @@ impl ShapeTracker {
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
         let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|stop| Error::new(OP, Mistake::from(stop)))?;
         let code = lowered.code(self).map_err(|err| match err {
-            Unwritable::Code(err) if err.kind() == indexpr::ErrorKind::Overflow => Error::new(OP, Mistake::Code(err)),
-            Unwritable::Code(err) => Error::new(OP, Fault::Expression(err)),
+            Unwritable::Code(err) => Error::new(OP, err),
             Unwritable::TooLarge(err) => Error::new(OP, err),
         })?;
         Ok(if lowered.inside { code } else { code.reading_from(self.lowest_found()) })

@@ -16,6 +16,7 @@
 //! - [`merge()`] and [`Answer`]: for which values are two views one? [`Pair`] asks it for front ends.
 //! - [`Question`] and [`Chain`]: the text form, `(B, T, 3*H*D).reshape(B, T, 3, H, D)` where `T=1..4097`.
 //! - [`Question::expression`] and [`Expression::simplify`]: index expressions whose divisors and ends of ranges are names.
+//! - [`Question::statement`] and [`Statement::nest`]: what a kernel computes, `C[i, j] += A[i, k] * B[k, j]`, as loops.
 //! - [`Chain::advice`]: what NumPy and PyTorch do with a chain, for which values, and what to write instead.
 //! - [`ShapeTracker::access`], [`ShapeTracker::collision`], [`ShapeTracker::invert`]: what compilers ask; [`Parts`]: a tracker as plain data.
 //! - [`Poly`], [`Scope`], [`Literal`]: what sizes, ranges and conditions are made of.
@@ -46,6 +47,7 @@ mod large;
 mod literal;
 mod merge;
 mod movement;
+mod nest;
 mod notation;
 mod operation;
 mod pair;
@@ -71,7 +73,8 @@ pub use expression::Expression;
 pub use inverse::Collision;
 pub use literal::{Literal, Relation};
 pub use merge::merge;
-pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
+pub use nest::{Padding, StatementAccess, StatementNest};
+pub use notation::{Chain, ChainError, ChainStart, Question, Statement, why_no_name};
 pub use operation::{Movement, Slice, movement_at};
 pub use pair::Pair;
 pub use parts::{LiteralParts, Parts, ViewParts};

@@ -1,8 +1,14 @@
 //! Names of sizes: their ranges, and what is known to hold between them.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
+use indexpr::{Expr, Graph};
+
+use crate::error::{Error, Mistake};
+use crate::expression::horner::Writer;
+use crate::expression::names::with_ends;
 use crate::literal::Literal;
 use crate::poly::{Monomial, Poly, Var, floor, modulo};
 
@@ -23,6 +29,19 @@ pub struct Name {
     pub lo: Option<i128>,
     /// The greatest value.
     pub hi: Option<i128>,
+}
+
+impl Name {
+    /// The values as a half-open range of 64-bit integers.
+    fn range(&self) -> Result<Range<i64>, Mistake> {
+        let Some((lo, hi)) = self.lo.zip(self.hi) else {
+            return Err(Mistake::NoEnd { name: self.name.to_string(), first: self.lo.is_none() });
+        };
+        match (i64::try_from(lo), i64::try_from(hi.saturating_add(1))) {
+            (Ok(lo), Ok(end)) => Ok(lo..end),
+            _ => Err(Mistake::FarEnd { name: self.name.to_string() }),
+        }
+    }
 }
 
 /// The quotient or the remainder of a polynomial by a positive one, where an answer needs a name for it: `(n//2)`.
@@ -325,6 +344,69 @@ impl Scope {
         let definitions = self.definitions.iter().map(|(name, poly)| format!("{name}={}", self.text(poly)));
         let given = self.given.iter().map(|literal| literal.text(self));
         names.chain(definitions).chain(given).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A graph whose variables are the names, in their order: the parameters of code, and of an [`indexpr::Nest`] with its loops.
+    ///
+    /// The expressions of sizes there are those of [`Sym::expr`](crate::Sym::expr).
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Scope, Sym};
+    ///
+    /// let (scope, _) = Sym::united("kernel", [Sym::new("B", 1..65), Sym::new("T", 1..4097)])?;
+    /// let graph = scope.graph()?;
+    /// assert_eq!((&graph.variables()[1].name[..], graph.variables()[1].range.clone()), ("T", 1..4097));
+    ///
+    /// let mut open = Scope::new();
+    /// open.declare("n", Some(1), None);
+    /// assert_eq!(
+    ///     open.graph().unwrap_err().to_string(),
+    ///     "graph: code has numbers of 64 bits, and n has no greatest value: say a range with two ends, such as n=1..4097",
+    /// );
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name without a least or a greatest value, and one whose ends are no 64-bit integers.
+    pub fn graph(&self) -> Result<Graph, Error> {
+        const OP: &str = "graph";
+        let mut graph = Graph::new();
+        for name in self.own_names() {
+            let range = name.range().map_err(|mistake| Error::new(OP, mistake))?;
+            graph.variable(&name.name, range).map_err(|err| Error::new(OP, err))?;
+        }
+        Ok(graph)
+    }
+
+    /// The names but for those of quotients.
+    pub(crate) fn own_names(&self) -> &[Name] {
+        &self.names[..self.names.len() - self.quotients.len()]
+    }
+
+    /// A polynomial as an expression of a graph, which gets those of its names that it has not.
+    pub(crate) fn written(&self, op: &'static str, graph: &mut Graph, poly: &Poly) -> Result<Expr, Error> {
+        let mut known = Vec::new();
+        for var in poly.vars() {
+            let name = &self.names[usize::from(var.0)];
+            let range = name.range().map_err(|mistake| Error::new(op, mistake))?;
+            known.push((var, graph.variable(&name.name, range).map_err(|err| Error::new(op, err))?));
+        }
+        let mut writer = Writer { graph: std::mem::take(graph), loops: 0, leading: Vec::new(), known };
+        let written = writer.poly(poly);
+        *graph = writer.graph;
+        written.map_err(|err| Error::new(op, err))
+    }
+
+    /// The scope where names without an end have so many bits: right for code, and no knowledge.
+    pub(crate) fn with_ends(&self, bits: u32) -> Scope {
+        let mut scope = self.clone();
+        let own = self.own_names().len();
+        for name in scope.names[..own].iter_mut().filter(|name| name.lo.is_none() || name.hi.is_none()) {
+            let nearest = |end: i128| end.clamp(i64::MIN.into(), (i64::MAX - 1).into()) as i64;
+            let range = with_ends(name.lo.map(nearest), name.hi.map(nearest), bits);
+            (name.lo, name.hi) = (Some(range.start.into()), Some(i128::from(range.end) - 1));
+        }
+        scope
     }
 
     /// This scope with the names of another one; and for each variable of that one, its variable here.

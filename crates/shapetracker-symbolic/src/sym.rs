@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Add, Bound, Mul, Neg, RangeBounds, Sub};
 use std::sync::Arc;
 
+use indexpr::{Expr, Graph};
 use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::quoted;
 
@@ -101,6 +102,29 @@ impl Sym {
         let poly = |value: Sym| value.parts().and_then(|(other, poly)| adopt(op, &mut scope, other, poly));
         let polys = values.into_iter().map(poly).collect::<Result<_, _>>()?;
         Ok((scope, polys))
+    }
+
+    /// The value as an expression of a graph, for the loops and indices of code: the names are the variables of their names there,
+    /// and the graph gets those that it has not.
+    ///
+    /// ```
+    /// use indexpr::{Nest, Syntax};
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let size = Sym::new("B", 1..65) * Sym::new("T", 1..4097);
+    /// let mut nest = Nest::new(size.parts()?.0.graph()?);
+    /// let rows = size.expr(nest.graph_mut())?;
+    /// nest.each("row", rows)?;
+    /// assert_eq!(nest.graph().text(nest.loops()[0].size, Syntax::Python)?, "B * T");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What went wrong when the value was made; a name without two ends, or that the graph has with another range; values that leave
+    /// 64 bits.
+    pub fn expr(&self, graph: &mut Graph) -> Result<Expr, Error> {
+        let (scope, poly) = self.parts()?;
+        scope.written("expr", graph, poly)
     }
 
     /// The same value over a scope of nothing but its own names, in alphabetical order: it is the same for values that are

@@ -1,5 +1,7 @@
 //! What a caller does wrong with a nest, as a sentence.
 
+use std::ops::Range;
+
 use crate::error::{Error, ErrorKind, Reason, were};
 use crate::render::Language;
 
@@ -27,6 +29,13 @@ pub(crate) enum Mistake {
     FusedEmpty { name: Box<str> },
     #[error("`{name}` has an index over {loops} loops, but {given} expressions {} given for them", were(*.given))]
     Axes { name: Box<str>, loops: usize, given: usize },
+    #[error("axis {axis} of `{name}` has size {size}, but `{given}`, which is taken there, {how}")]
+    Leaves { name: Box<str>, axis: usize, size: Box<str>, given: Box<str>, how: Box<str> },
+    #[error(
+        "`{name}` has values in {}..{} in the nest, but in {}..{} in the index that is read",
+        .given.start, .given.end, .known.start, .known.end
+    )]
+    Values { name: Box<str>, given: Range<i64>, known: Range<i64> },
     #[error("`{name}` is neither a loop of the nest nor a parameter")]
     NeitherLoopNorParameter { name: Box<str> },
     #[error("the factors {factors} do not make the size of `{name}`, which is {size}")]

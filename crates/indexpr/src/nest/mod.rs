@@ -1,5 +1,6 @@
 //! Several accesses over common loops: what a kernel consists of, before it is text.
 
+mod axes;
 mod bounds;
 mod facts;
 mod levels;
@@ -354,6 +355,19 @@ impl Nest {
         &self.graph.variables()[..self.parameters]
     }
 
+    /// The expressions that were added by [`Nest::value`], with their names, in that order.
+    ///
+    /// ```
+    /// let mut nest = indexpr::Nest::new(indexpr::Graph::new());
+    /// let i = nest.each("i", 16)?;
+    /// nest.value("row", i)?;
+    /// assert_eq!(nest.values().collect::<Vec<_>>(), [("row", i)]);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn values(&self) -> impl Iterator<Item = (&str, Expr)> {
+        self.values.iter().map(|value| (&value.name[..], value.expr))
+    }
+
     /// Adds an access to a buffer: an index over the loops, and the guard under which there is an element, if there is one.
     ///
     /// The pair is simplified as [`Graph::simplify_pair`] does it, inside of the loops: a loop over `n` is below `n` there.
@@ -431,6 +445,10 @@ impl Nest {
     /// Adds an access by an index of its own loops, with an expression of this nest in the place of each of them. Its
     /// parameters are those of the nest that have their names.
     ///
+    /// An expression must be known to stay within the loop in whose place it stands, for all values of the loops and parameters of
+    /// the nest: the index says nothing of what lies beyond. This is found by pushing each loop in turn to its end where the
+    /// expression grows or falls along it, and by a search with counted work ([`Graph::extremes`]).
+    ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Nest, Syntax};
     ///
@@ -443,32 +461,66 @@ impl Nest {
     /// let window = nest.parse("i + k")?;
     /// nest.read("x", &code, &[window])?;
     /// assert_eq!(nest.graph().text(nest.accesses()[0].index, Syntax::Python)?, "i + k");
+    ///
+    /// let beyond = nest.parse("i + k + 1")?;
+    /// assert_eq!(
+    ///     nest.read("y", &code, &[beyond]).unwrap_err().to_string(),
+    ///     "access: axis 0 of `y` has size 8, but `i + k + 1`, which is taken there, ranges from 1 to 8",
+    /// );
     /// # let _ = (i, k);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`Nest::access`], another number of expressions than there are loops in the index, and a parameter that this
-    /// nest has not, or with another range.
+    /// Those of [`Nest::access`], another number of expressions than there are loops in the index, an expression that may leave
+    /// its loop, and a parameter that this nest has not, or with values that it has not in the index.
     pub fn read(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
         const OP: &str = "access";
         let loops = code.extents().len();
         if loops != axes.len() {
             return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(OP));
         }
+        let own = axes.iter().map(|axis| self.own(OP, *axis)).collect::<Result<Vec<Expr>, Error>>()?;
+        if own.iter().any(|axis| self.graph.is_condition(*axis)) {
+            return Err(Reason::NotANumber.in_op(OP));
+        }
+        let sizes = match code.sizes() {
+            [] => code.extents().iter().map(|extent| self.graph.int(*extent)).collect(),
+            sizes => self.imported(OP, code, sizes, &own)?,
+        };
+        for (axis, size) in sizes.into_iter().enumerate() {
+            self.stays_within(OP, name, axis, size, [axes[axis], own[axis]])?;
+        }
+        let moved = self.imported(OP, code, &[code.index(), code.valid()], &own)?;
+        self.access(name, moved[0], Some(moved[1]))
+    }
+
+    /// Expressions of an index over expressions of this nest in the place of its loops, and over the parameters.
+    fn imported(
+        &mut self,
+        op: &'static str,
+        code: &IndexExpr,
+        exprs: &[Expr],
+        axes: &[Expr],
+    ) -> Result<Vec<Expr>, Error> {
         let variables = code.graph().variables();
         let parameters = self.parameters;
-        let moved =
-            self.graph.import(code.graph(), &[code.index(), code.valid()], |graph, place| match axes.get(place) {
-                Some(axis) => Ok(*axis),
-                None => match graph.variable_named(&variables[place].name) {
-                    Some(own) if own < parameters => {
-                        graph.variable(&variables[place].name, variables[place].range.clone())
-                    }
-                    _ => Err(Mistake::NeitherLoopNorParameter { name: variables[place].name[..].into() }.in_op(OP)),
-                },
-            })?;
-        self.access(name, moved[0], Some(moved[1]))
+        self.graph.import(code.graph(), exprs, |graph, place| {
+            if let Some(axis) = axes.get(place) {
+                return Ok(*axis);
+            }
+            let Variable { name, range } = &variables[place];
+            let Some(own) = graph.variable_named(name).filter(|own| *own < parameters) else {
+                return Err(Mistake::NeitherLoopNorParameter { name: name[..].into() }.in_op(op));
+            };
+            // What is right for all values is so for some of them.
+            let given = graph.variables()[own].range.clone();
+            if given.start < range.start || given.end > range.end {
+                let (name, given, known) = (name[..].into(), given, range.clone());
+                return Err(Mistake::Values { name, given, known }.in_op(op));
+            }
+            graph.variable(name, given)
+        })
     }
 
     /// Adds an expression of the caller's that the body may use by its name.

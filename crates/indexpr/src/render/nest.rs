@@ -366,14 +366,14 @@ fn titles(nest: &Nest, asked: &[Asked], levels: &Levels) -> Vec<String> {
     let is_literal = |expr: Expr| constant(&levels.graph, expr).is_some();
     let exprs: Vec<Expr> = asked.iter().map(|asked| asked.expr).collect();
     let known = levels.levels_of(&exprs);
-    let is_own = |asked: &Asked| match levels.graph.node(asked.expr) {
-        Node::Variable(place) => levels.names[place] == asked.title,
-        _ => false,
-    };
     let mut titles: Vec<String> = Vec::new();
     for (at, asked) in asked.iter().enumerate() {
-        if let (Node::Variable(place), true) = (levels.graph.node(asked.expr), is_own(asked)) {
-            titles.push(levels.names[place].clone());
+        // Each by itself, so that what a loop is called here is what it is called where it stands.
+        let own = unreserved(vec![asked.title.clone()]).remove(0);
+        if let Node::Variable(place) = levels.graph.node(asked.expr)
+            && levels.names[place] == own
+        {
+            titles.push(own);
             continue;
         }
         let is_taken = |title: &String| {
@@ -385,8 +385,8 @@ fn titles(nest: &Nest, asked: &[Asked], levels: &Levels) -> Vec<String> {
                     name == title && exprs[other] != exprs[at] && !is_literal(exprs[other]) && in_scope(other)
                 })
         };
-        let numbered = (1..).map(|number| format!("{}_{number}", asked.title));
-        let title = std::iter::once(asked.title.clone()).chain(numbered).find(|title| !is_taken(title));
+        let numbered = (1..).map(|number| format!("{own}_{number}"));
+        let title = std::iter::once(own.clone()).chain(numbered).find(|title| !is_taken(title));
         titles.push(title.unwrap_or_default());
     }
     titles

@@ -15,13 +15,14 @@ use crate::index::{IndexExpr, KernelWriter};
 
 /// Words of the languages and names of the kernels themselves that an argument cannot have; those that are no names of
 /// variables at all are not among them.
-const RESERVED: &str = " alias alignas alignof array asm auto bool box break buffer case catch char class const const_assert \
-    constant continue crate default delete device diagnostic discard do double dyn elements enable enum export extern f16 \
-    f32 f64 false fn friend gather gen gid global goto groups half half2 i32 i64 id impl in index inline input int kernel \
-    let local long loop main match mod move mut namespace new np operator out override priv private protected ptr pub \
-    public ref register requires rest restrict ret return self short signed size_t sizeof sizes static storage struct \
-    super switch template this thread threadgroup throw trait true typedef typename type u32 u64 uchar uint ulong union \
-    uniform unsafe unsigned use ushort using usize valid value var virtual void volatile where while workgroup yield ";
+const RESERVED: &str = " None alias alignas alignof array as asm assert async auto await bool box break buffer case catch \
+    char class const const_assert constant continue crate def default del delete device diagnostic discard do double dyn \
+    elements elif enable enum except export extern f16 f32 f64 false finally float fn for friend from gather gen gid global goto \
+    groups half half2 i32 i64 id impl import in index inline input int is kernel lambda let local long loop main match mod \
+    move mut namespace new nonlocal np nullptr operator out override pass priv private protected ptr pub public raise ref \
+    register requires rest restrict ret return self short signed size_t sizeof sizes static storage struct super switch \
+    template this thread threadgroup throw trait true try type typedef typename u32 u64 uchar uint ulong uniform union \
+    unsafe unsigned use ushort using usize valid value var virtual void volatile where while with workgroup yield ";
 
 impl IndexExpr {
     /// An index and a condition in loops that run as often as expressions over parameters say.

@@ -1,5 +1,6 @@
 //! Nests beside loops that are walked by themselves.
 
+mod axes;
 mod emitted;
 mod facts;
 // What they have is also for the tests of `shapetracker`, which run them in CUDA.

@@ -118,7 +118,7 @@ impl Plain {
     }
 }
 
-fn form(rng: &mut Rng, loops: &[usize], strides: &[i64]) -> Tree {
+pub(crate) fn form(rng: &mut Rng, loops: &[usize], strides: &[i64]) -> Tree {
     let mut sum = Tree::Int(rng.int(7) - 3);
     for &at in loops {
         let mut part = Tree::Var(at);
@@ -137,7 +137,7 @@ fn form(rng: &mut Rng, loops: &[usize], strides: &[i64]) -> Tree {
     sum
 }
 
-fn linear(rng: &mut Rng, variables: &[usize]) -> Tree {
+pub(crate) fn linear(rng: &mut Rng, variables: &[usize]) -> Tree {
     let mut sum = Tree::Int(rng.int(7) - 3);
     for &at in variables {
         if !rng.one_in(3) {

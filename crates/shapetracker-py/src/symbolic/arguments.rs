@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
-use shapetracker_symbolic::{Chain, ChainError, Literal, Question, Scope};
+use shapetracker_symbolic::{Chain, ChainError, Literal, Question, Scope, Statement, StatementNest};
 
 use super::refused;
 use super::sym::Sym;
@@ -91,6 +91,12 @@ pub(crate) fn parsed<T>(
 ) -> PyResult<T> {
     let made = |scope: &Arc<Scope>, chain| made(scope, chain).map_err(|err| chain_error(py, text, &err));
     read(py, text, known, |question| question.chain(text), made)
+}
+
+/// The loops of a statement that is read over names of which something is known.
+pub(crate) fn statement(py: Python<'_>, text: &str, known: &str) -> PyResult<StatementNest> {
+    let loops = |scope: &Arc<Scope>, read: Statement| read.nest(scope).map_err(|err| parse(py, text, &err));
+    read(py, text, known, |question| question.statement(text), loops)
 }
 
 /// What cannot be done with a text that can be read, as the exception for texts: its `span` is that of the operation.

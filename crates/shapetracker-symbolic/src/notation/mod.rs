@@ -6,6 +6,7 @@ mod expression;
 mod follow;
 mod given;
 mod reading;
+pub(crate) mod statement;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use shapetracker_base::text::{ParseError, Token, Tokens, check_length, closing, 
 
 pub use chain::{Chain, ChainStart};
 pub use follow::ChainError;
+pub use statement::Statement;
 
 use crate::literal::Literal;
 use crate::poly::{MOST_STEPS, Poly, Var, within};
