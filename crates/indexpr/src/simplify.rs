@@ -377,7 +377,11 @@ impl Reader {
                     (Binary::Div | Binary::Mod, _, Some(divisor))
                         if self.algebra.is_own_remainder(&a, divisor, &mut self.context) =>
                     {
-                        if op == Binary::Div { Form::constant(0) } else { Some(a) }
+                        if op == Binary::Div {
+                            Form::constant(0)
+                        } else {
+                            Some(a)
+                        }
                     }
                     (Binary::Div, _, Some(divisor)) => {
                         let quotient = self.algebra.quotient(&a, divisor, &mut self.context)?;

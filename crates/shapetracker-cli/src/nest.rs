@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 use shapetracker::ParseError;
-use shapetracker::expr::{Error, Expr, Language, Nest, Overlap, Signedness, Size, Splits, Syntax, Variable, Width};
+use shapetracker::expr::{
+    Clash, Error, Expr, InPlace, Language, Nest, Overlap, Signedness, Size, Splits, Syntax, Variable, Width,
+};
 use shapetracker_symbolic::json::literals;
 use shapetracker_symbolic::{Padding, StatementAccess, StatementNest};
 
@@ -73,7 +75,8 @@ all numbers fit 64 bits.
 With --json: statement, language, code, loops (name, size, reduced), names (name, begin, end), needs, splits (loop, \
 factors), unserved (function, reason), accesses (name, buffer, element, written, read, index and valid in Python, \
 padding: none, skipped or zero, strides (null: no one number), reused, contiguous, vector_width), condition, \
-overlaps (accesses, meet: never, somewhere or undecided), bits."
+overlaps (accesses, meet: never, somewhere or undecided, in_place: yes, undecided, or written_at and read_at of an \
+element that is read after it was written), bits."
     )
 }
 
@@ -325,8 +328,15 @@ impl Report {
                     Overlap::Somewhere => ("somewhere", format!("some elements are {elements}")),
                     Overlap::Undecided => ("undecided", format!("it is open whether elements are {elements}")),
                 };
-                all.push(json!({ "accesses": pair, "meet": meet }));
                 lines.push(sentence);
+                let mut about = json!({ "accesses": pair, "meet": meet });
+                // Of sums that go where they are read every order has its own result.
+                if meet == "somewhere" && !of.nest().loops().iter().any(|one| one.is_reduced) {
+                    let (in_place, sentence) = in_place(of, written, read)?;
+                    about["in_place"] = in_place;
+                    lines.push(sentence);
+                }
+                all.push(about);
             }
         }
         if !lines.is_empty() {
@@ -350,6 +360,37 @@ impl Report {
         self.json.insert("bits".into(), json!(bits));
         Ok(())
     }
+}
+
+/// Whether what is read is, in this order of the loops, what was there before, as data and as a sentence.
+fn in_place(of: &StatementNest, written: &StatementAccess, read: &StatementAccess) -> Result<(Value, String), Failure> {
+    let nest = of.nest();
+    let at = |values: &[i64]| {
+        let values = nest.loops().iter().zip(values).map(|(one, value)| format!("{} = {value}", one.name));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    Ok(match nest.in_place(&written.name, &read.name)? {
+        InPlace::Yes => (json!("yes"), "each is read before it is written: as if all were read first".into()),
+        InPlace::Undecided => (json!("undecided"), "it is open whether each is read before it is written".into()),
+        InPlace::No(Clash { parameters, written: earlier, read: later, address, .. }) => {
+            let names = nest.parameters().iter().zip(&parameters);
+            let mut names: String = names.map(|(name, value)| format!("{} = {value}, ", name.name)).collect();
+            if !names.is_empty() {
+                names = format!("where {}", names.trim_end_matches(", "));
+            }
+            let sentence = format!(
+                "{} at {} is what was written at {}{}{names}: another order has another result",
+                read.element,
+                at(&later),
+                at(&earlier),
+                if names.is_empty() { "" } else { ", " },
+            );
+            let clash = json!({
+                "names": parameters, "written_at": earlier, "read_at": later, "address": address,
+            });
+            (clash, sentence)
+        }
+    })
 }
 
 /// Rows with their columns below each other.

@@ -460,7 +460,8 @@ impl<'s> Lowering<'s> {
             }
             let Some(code) = &codes[element.layout] else { continue };
             let name = self.fresh(statement.name_of(element));
-            if let Err(err) = self.nest.read(&name, code, &axes) {
+            // They stay inside: it was asked above, of the names, too.
+            if let Err(err) = self.nest.read_within(&name, code, &axes) {
                 return Err(self.stop(&err, &element.span));
             }
             let valid = self.nest.accesses().last().map(|access| self.nest.graph().range(access.valid));
@@ -483,9 +484,8 @@ impl<'s> Lowering<'s> {
         let condition = match condition {
             None => None,
             Some(expr) => {
-                let (name, nowhere) = (self.fresh("condition"), self.nest.graph_mut().int(0));
-                let span = statement.condition.clone().unwrap_or_default();
-                self.nest.access(&name, nowhere, Some(expr)).map_err(|err| self.stop(&err, &span))?;
+                let (name, span) = (self.fresh("condition"), statement.condition.clone().unwrap_or_default());
+                self.nest.guard(&name, expr).map_err(|err| self.stop(&err, &span))?;
                 Some(name)
             }
         };
@@ -684,7 +684,7 @@ impl StatementNest {
         &self.accesses
     }
 
-    /// The access of the nest, at address 0, whose guard is the condition after `if`.
+    /// The guard of the nest that is the condition after `if`.
     ///
     /// ```
     /// # use shapetracker_symbolic::Question;

@@ -204,7 +204,8 @@ impl Nest {
 
     /// How many elements of an access one instruction may take along a loop: the greatest power of two up to `most` by which the
     /// loop can be cut, so that each group has neighbouring addresses, begins at a multiple of its length, and is valid as a
-    /// whole or not at all. It is 1 where there are no such groups.
+    /// whole or not at all; the guards count, too, outside of which the body [does not run](Nest::clip). It is 1 where there are no
+    /// such groups.
     ///
     /// ```
     /// use indexpr::{Graph, Nest};
@@ -215,6 +216,11 @@ impl Nest {
     /// let (index, inside) = (nest.parse("i * 20 + j + 4")?, nest.parse("j < 8")?);
     /// nest.access("a", index, Some(inside))?;
     /// assert_eq!(nest.vector_width("a", "j", 16)?, 4);
+    ///
+    /// let after_first = nest.parse("j >= 1")?;
+    /// nest.guard("after_first", after_first)?;
+    /// nest.clip(&["after_first"], indexpr::Clip::All)?;
+    /// assert_eq!(nest.vector_width("a", "j", 16)?, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -252,7 +258,8 @@ impl Nest {
         let begin = graph.binary(Binary::Mul, group, width)?;
         let element = graph.binary(Binary::Add, begin, within)?;
         let mut all = self.inside_of(&mut graph)?;
-        all.push(valid);
+        // Where the body does not run there is no group, either.
+        all.extend([valid].into_iter().chain(self.clips.iter().map(|(at, _)| self.accesses[*at].valid)));
         let valid = conjunction(&mut graph, &all)?;
         let first = replaced(&mut graph, &[index, valid], &[(variable, begin)])?;
         let (index, _) = graph.simplify_pair(first[0], first[1]);

@@ -476,14 +476,7 @@ impl Nest {
     /// its loop, and a parameter that this nest has not, or with values that it has not in the index.
     pub fn read(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
         const OP: &str = "access";
-        let loops = code.extents().len();
-        if loops != axes.len() {
-            return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(OP));
-        }
-        let own = axes.iter().map(|axis| self.own(OP, *axis)).collect::<Result<Vec<Expr>, Error>>()?;
-        if own.iter().any(|axis| self.graph.is_condition(*axis)) {
-            return Err(Reason::NotANumber.in_op(OP));
-        }
+        let own = self.of_axes(OP, name, code, axes)?;
         let sizes = match code.sizes() {
             [] => code.extents().iter().map(|extent| self.graph.int(*extent)).collect(),
             sizes => self.imported(OP, code, sizes, &own)?,
@@ -491,8 +484,50 @@ impl Nest {
         for (axis, size) in sizes.into_iter().enumerate() {
             self.stays_within(OP, name, axis, size, [axes[axis], own[axis]])?;
         }
+        self.read_within(name, code, &own)
+    }
+
+    /// The same for expressions that stay within the axes wherever the body uses the access, as the caller knows: because of a
+    /// guard of another access, or of what is known of the parameters. An address beyond means nothing.
+    ///
+    /// ```
+    /// use indexpr::{Body, Clip, Graph, IndexExpr, Language, Nest};
+    ///
+    /// let mut graph = Graph::new();
+    /// let (row, always) = (graph.variable("row", 0..8)?, graph.bool(true));
+    /// let code = IndexExpr::new(graph, row, always, [8])?;
+    ///
+    /// let mut nest = Nest::new(Graph::new());
+    /// nest.each("i", 8)?;
+    /// let (before, there) = (nest.parse("i - 1")?, nest.parse("i >= 1")?);
+    /// assert!(nest.read("x", &code, &[before]).is_err());
+    /// nest.read_within("x", &code, &[before])?;
+    /// nest.guard("there", there)?;
+    /// nest.clip(&["there"], Clip::All)?;
+    /// assert!(nest.code(Language::C, &Body::new("f({x});"))?.starts_with("for (int i = 1; i < 8; ++i)"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Nest::read`], but for an expression that may leave its loop.
+    pub fn read_within(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
+        const OP: &str = "access";
+        let own = self.of_axes(OP, name, code, axes)?;
         let moved = self.imported(OP, code, &[code.index(), code.valid()], &own)?;
         self.access(name, moved[0], Some(moved[1]))
+    }
+
+    /// What stands in the place of the loops of an index, over the loops that there are now.
+    fn of_axes(&mut self, op: &'static str, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<Vec<Expr>, Error> {
+        let loops = code.extents().len();
+        if loops != axes.len() {
+            return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(op));
+        }
+        let own = axes.iter().map(|axis| self.own(op, *axis)).collect::<Result<Vec<Expr>, Error>>()?;
+        if own.iter().any(|axis| self.graph.is_condition(*axis)) {
+            return Err(Reason::NotANumber.in_op(op));
+        }
+        Ok(own)
     }
 
     /// Expressions of an index over expressions of this nest in the place of its loops, and over the parameters.
