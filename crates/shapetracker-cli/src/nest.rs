@@ -199,7 +199,8 @@ impl Report {
             ranges.push(format!("{} in 0..{}{reduced}", one.name, text(nest, one.size)?));
             loops.push(json!({ "name": one.name, "size": value(nest, one.size)?, "reduced": one.is_reduced }));
         }
-        self.line("loops", &ranges.join(", "));
+        let ranges = if ranges.is_empty() { "none".into() } else { ranges.join(", ") };
+        self.line("loops", &ranges);
         self.json.insert("loops".into(), json!(loops));
         let names = nest.parameters();
         if !names.is_empty() {
