@@ -18,6 +18,9 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
+    if let Err(err) = question.clone().statement(text) {
+        assert!(text.get(err.span()).is_some() && err.to_string().len() < 2000, "{err}");
+    }
     let chain = match question.chain(text) {
         Ok(chain) => chain,
         Err(err) => {

@@ -52,8 +52,8 @@ fn after_help() -> String {
     format!(
         "Examples:
   shapetracker nest 'C[i, j] += A[i, k] * B[k, j]' 'A = (64, 16)' 'B = (32, 16).T' 'C = (64, 32)'
-  shapetracker nest 'y[i] += x[i + k] * w[k]; x = (n,).pad((1, 1)); w = (3,); y = (n,)' --where n=1..4097 --lang c
-  shapetracker nest 'S[i, j] += Q[i, d] * K[j, d] if j <= i' 'Q = (T, 64)' 'K = (T, 64)' 'S = (T, T)' --order i,d,j
+  shapetracker nest 'y[i] += x[i + k] * w[k]; x = (n,).pad((1, 1)); w = (3,); y = (n,)' --lang c
+  shapetracker nest 'S[i, j] = exp(Q[i, j]) if j <= i' 'S = (T, T)' 'Q = (T, T).T' --order j,i
   shapetracker nest - --lang rust --partition i < conv.txt
 
 The statement writes one element: OUT[..] = .., or += -= *= |= &= ^=. An index is an expression over loops and \
@@ -202,7 +202,8 @@ impl Report {
             ranges.push(format!("{} in 0..{}{reduced}", one.name, text(nest, one.size)?));
             loops.push(json!({ "name": one.name, "size": value(nest, one.size)?, "reduced": one.is_reduced }));
         }
-        self.line("loops", &ranges.join(", "));
+        let ranges = if ranges.is_empty() { "none".into() } else { ranges.join(", ") };
+        self.line("loops", &ranges);
         self.json.insert("loops".into(), json!(loops));
         let names = nest.parameters();
         if !names.is_empty() {

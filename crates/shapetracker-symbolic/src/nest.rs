@@ -569,7 +569,9 @@ impl<'s> Lowering<'s> {
             return Ok(());
         }
         let text = &statement.text[span.clone()];
-        let message = match (found.is_some_and(|found| found.exact), range) {
+        // What is known between names may exclude what was found.
+        let is_known = self.needs.is_empty() && self.scope.given().is_empty();
+        let message = match (is_known && found.is_some_and(|found| found.exact), range) {
             (true, Some(range)) => {
                 let (low, high) = range.range();
                 format!(

@@ -34,7 +34,14 @@ struct Case {
     number: u64,
     text: String,
     function: String,
-    calls: Vec<(String, Vec<i64>, u64)>,
+    calls: Vec<Call>,
+}
+
+/// A call in C, with the values of the names, and the hash that it is to print.
+struct Call {
+    text: String,
+    point: Vec<i64>,
+    hash: u64,
 }
 
 /// A hash of what is in a buffer, and around it. The program in C has the same function.
@@ -139,7 +146,7 @@ fn case(number: u64, counts: &mut Counts) -> Case {
             call += &format!(", {}", point[place]);
         }
         call += &format!("); printf(\"%llu\\n\", hash(out - {AROUND}, {}));", lengths[0] + 2 * AROUND);
-        calls.push((call, point, hash(&whole)));
+        calls.push(Call { text: call, point, hash: hash(&whole) });
     }
     Case { number, text, function, calls }
 }
@@ -167,8 +174,8 @@ fn random_statements_in_c_compute_what_plain_loops_do() {
     let mut program = HEAD.to_owned();
     cases.iter().for_each(|case| program += &case.function);
     program += "int main(void) {\n";
-    for (call, ..) in cases.iter().flat_map(|case| &case.calls) {
-        program += &format!("    {{ {call} }}\n");
+    for call in cases.iter().flat_map(|case| &case.calls) {
+        program += &format!("    {{ {} }}\n", call.text);
     }
     program += "    return 0;\n}\n";
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("statements-{}", std::process::id()));
@@ -181,11 +188,12 @@ fn random_statements_in_c_compute_what_plain_loops_do() {
     let output = limited::output(&mut Command::new(&binary), b"").unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout).unwrap();
-    let calls: Vec<(&Case, &(String, Vec<i64>, u64))> =
-        cases.iter().flat_map(|case| case.calls.iter().map(move |call| (case, call))).collect();
+    let calls = cases.iter().flat_map(|case| case.calls.iter().map(move |call| (case, call)));
+    let calls: Vec<(&Case, &Call)> = calls.collect();
     assert_eq!(printed.lines().count(), calls.len());
-    for (line, (case, (_, point, expected))) in printed.lines().zip(&calls) {
-        assert_eq!(line, expected.to_string(), "case {} at {point:?}\n{}\n{}", case.number, case.text, case.function);
+    for (line, (case, call)) in printed.lines().zip(&calls) {
+        let (number, point) = (case.number, &call.point);
+        assert_eq!(line, call.hash.to_string(), "case {number} at {point:?}\n{}\n{}", case.text, case.function);
     }
     fs::remove_dir_all(folder).unwrap();
     println!("{} calls, {counts:?}", calls.len());

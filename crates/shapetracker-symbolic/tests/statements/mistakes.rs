@@ -98,6 +98,13 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
         "the index `i + 1` goes from 1 to 64, and axis 0 of `x` has size n",
         "i + 1",
     ),
+    (
+        "s + L <= N",
+        "y[i] = x[i + s + 1]; x = (N,); y = (L,)",
+        "the index `i + s + 1` is not known to be within 0..N, the size of axis 0 of `x`: a range of a name, or `if`, can \
+         say so",
+        "i + s + 1",
+    ),
     ("", "y[i < 2] = 1; y = (8,); i = 0..8", "an index is a number, and this is a condition", "i < 2"),
     ("", "y[i] = 1 if i; y = (8,)", "a condition is needed after `if`, such as `k <= i`, and not a number", " i"),
     ("", "y[i] = 1 if i <; y = (8,)", "expected an expression, found the end of the text", ""),
