@@ -94,7 +94,7 @@ CALLS = {
     INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
         X.__reduce__(); repr(X); str(X); copy(X)""",
     "Nest(Sym('n', 1, 9), m=range(1, 5))": """X.parameters; X.each('i', 'n * 4'); X.each('i', Sym('n', 1, 9) * 2); X.each('i', 'no'); X.each(3, 4);
-        X.each('i', Sym('m', 1, 2)); X.reduce('k', 3); X.reduce('k', Expr('x', x=(0, 2))); X.needs; Nest(Sym('n')); Nest(3); Nest.parse('y[i] += x[i]; x = (n,); y = (n,)', where='n=1..9').code('c'); Nest.parse('y[i] +='); X.code('c'); repr(X); str(X)""",
+        X.each('i', Sym('m', 1, 2)); X.reduce('k', 3); X.reduce('k', Expr('x', x=(0, 2))); X.needs; Nest(Sym('n')); Nest(3); Nest.parse(statement, where='n=1..9').code('c'); Nest.parse('y[i] +='); X.code('c'); repr(X); str(X)""",
     NEST: """X.loops; X.reduced; X.accesses; X.values; X.width; setattr(X, 'width', 32); setattr(X, 'width', 3); X.unsigned; setattr(X, 'unsigned', True);
         setattr(X, 'unsigned', 3); X.access('b', 'i', valid='i < 3'); X.access('b', 'i +'); X.access('x', 0); X.value('last', '7 - i'); X.value('i', 0);
         X.split('i', -1, 4); X.split('i', 3); X.split('i', 3, -1); X.split('i'); X.swap('i', 'k'); X.swap('i', 'no'); X.reorder('k', 'i'); X.reorder(['k']);
@@ -249,7 +249,7 @@ def main() -> None:
         nest.access("a", nest.each("i", 7) // 2)
         return nest.splits_where_affine().unserved[0]
 
-    names |= {"nest": nest, "unserved": unserved}
+    names |= {"nest": nest, "unserved": unserved, "statement": "y[i] += x[i]; x = (n,); y = (n,)"}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
     names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks", "chain_over")}
     cute = ("AccessPattern", "AccessReport", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")

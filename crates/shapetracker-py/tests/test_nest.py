@@ -26,7 +26,7 @@ class Kernel:
     """A nest with a body as a function in C: the arrays of 64-bit numbers by their names, the last one written, and then the names of
     sizes."""
 
-    def __init__(self, nest: Nest, arrays: list[str], body: str, before: str = "", after: str = "") -> None:
+    def __init__(self, nest: Nest, arrays: list[str], body: str | None, before: str = "", after: str = "") -> None:
         self.arrays = arrays
         self.names = list(nest.parameters)
         self.kind = {32: "int", 64: "long long"}[nest.width]
@@ -182,6 +182,68 @@ def test_kernels_do_what_numpy_does(
             out = np.full(expected.shape, 77, dtype=np.int64)
             function(*inputs, out, *sizes)
             assert np.array_equal(out, expected), (value, sizes)
+
+
+STATEMENTS: list[tuple[str, str, list[str], Callable[..., tuple[list[np.ndarray], np.ndarray]], list[tuple[int, ...]]]] = [
+    (
+        "out[i, j] += a[i, k] * b[k, j]; a = (M, 24); b = (40, 24).T; out = (M, 40)",
+        "M=1..1025",
+        ["a", "b"],
+        numpy_matmul,
+        [(1,), (5,)],
+    ),
+    (
+        """out[p, f] += image[p, r] * filters[f, r]
+        image = (M, 3, 10, 8).pad((0, 0), (0, 0), (1, 1), (1, 1)).as_strided((M, 10, 8, 3, 3, 3), (360, 10, 1, 120, 10, 1)).reshape(M*80, 27)
+        filters = (4, 27)
+        out = (M, 4, 80).permute(0, 2, 1).reshape(M*80, 4)""",
+        "M=1..1025",
+        ["image", "filters"],
+        numpy_conv2d,
+        [(1,), (3,)],
+    ),
+    (
+        "out[r, e] += heads[r, c] * w[e, c]; heads = (M, 2, N, 8).permute(0, 2, 1, 3).reshape(M*N, 16); w = (6, 16); out = (M*N, 6)",
+        "M=1..65, N=1..1025",
+        ["heads", "w"],
+        numpy_projected,
+        [(1, 5), (3, 7)],
+    ),
+]
+
+
+@needs_cc
+@pytest.mark.parametrize("text, known, inputs, by_numpy, values", STATEMENTS, ids=["matmul", "conv2d", "projected"])
+def test_statements_do_what_numpy_does(
+    text: str,
+    known: str,
+    inputs: list[str],
+    by_numpy: Callable[..., tuple[list[np.ndarray], np.ndarray]],
+    values: list[tuple[int, ...]],
+    tmp_path: Path,
+) -> None:
+    nest = Nest.parse(text, where=known)
+    assert not nest.copy().split_where_affine().unserved
+    split = nest.copy()
+    split.split_where_affine()
+    kernels = [Kernel(each, [*inputs, "out"], None) for each in (nest, split)]
+    for function in compiled(tmp_path, kernels):
+        for value in values:
+            arrays, expected = by_numpy(*value)
+            out = np.zeros(expected.shape, dtype=np.int64)
+            function(*arrays, out, *value)
+            assert np.array_equal(out, expected), (text, value)
+
+
+def test_statements_are_nests() -> None:
+    nest = Nest.parse("y[i] += x[i + k] * w[k] if i < 5; x = (n,).pad((1, 1)); w = (3,); y = (n,)", where="n=4..65")
+    assert nest.reduced == ("k",) and nest.parameters == {"n": range(4, 65)} and list(nest.loops) == ["i", "k"]
+    assert "condition" in nest.accesses and nest.stride("x", "k") == 1
+    again = nest.copy()
+    again.swap("i", "k")
+    assert again.code("python") != nest.code("python") and again.code("c", "f({x});").count("f(index_x)") == 1
+    needs = Nest.parse("C[i] = A[i]; A = (N,)[s:s+L]; C = (L,)", where="s=0..9, N=1..9, L=1..9").needs
+    assert [str(need) for need in needs] == ["N >= s + L"]
 
 
 def ran(nest: Nest, body: str, names: dict[str, Any]) -> None:
@@ -652,6 +714,11 @@ MISTAKES: list[tuple[Callable[[Nest], object], type[Exception], str]] = [
     (lambda nest: nest.code("cobol", ""), ValueError, "cobol"),
     (lambda nest: nest.code("c", 3), TypeError, "code: the body is to be text, not 3 (int)"),  # type: ignore[arg-type]
     (lambda nest: nest.code("c", "f({y});"), ValueError, "body: nothing is called `y`; there are `x`, `i`, `j`, `k`"),
+    (lambda nest: nest.code("c"), ValueError, "code: takes a body: lines for the innermost loop, in which {a} is an index"),
+    (lambda _: Nest.parse("C[i] += A[i]; A = (8,); C = (9,)"), ParseError, "a loop has one size"),
+    (lambda _: Nest.parse("C[i] = A[k]; A = (8,); C = (8,)"), ParseError, "write `+=` for the sum"),
+    (lambda _: Nest.parse("C[i] = A[i]; A = (n,); C = (n,)", where="n=5..2"), ParseError, "n=5..2"),
+    (lambda _: Nest.parse("C[i] = exp(A[i]); A = (7,).pad((0, 1)); C = (8,)").code("mlir"), ValueError, "mlir: `exp(A[i])` is no product"),
     (lambda nest: nest.code("c", "", before="f({k});"), ValueError, "body: `k` depends on `k`, a loop inside of which it does not stand"),
     (lambda nest: nest.code("latex", ""), ValueError, "latex: there are no loops in this language"),
     (lambda nest: setattr(nest, "width", 16), ValueError, "width: takes 32 or 64, not 16"),
