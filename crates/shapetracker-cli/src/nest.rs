@@ -29,6 +29,9 @@ pub(crate) struct Args {
     /// The loops in another order, outermost first, such as k,i,j.
     #[arg(long, value_name = "LOOPS")]
     order: Option<String>,
+    /// Fuse loops into one, outermost first, such as f=i,j: it may have splits that they have not; may be given several times.
+    #[arg(long, value_name = "LOOP=LOOPS")]
+    fuse: Vec<String>,
     /// Split a loop by factors, outermost first, such as i=4,16; may be given several times.
     #[arg(long, value_name = "LOOP=FACTORS")]
     split: Vec<String>,
@@ -63,7 +66,7 @@ left are reduced. What stands on the right is text of --lang, in which elements 
 
 Padding of what is written is not written. Padding of what is read is 0: where a product is added or subtracted \
 nothing is run there, elsewhere 0 stands in its place. Where the layouts join axes, loops are split so that no index \
-has a division, if that can be; --split comes first.
+has a division, if that can be; --fuse and then --split come first.
 
 Comments name the loops with their ranges; the splits, and why there are no others; for each access its stride along \
 each loop (reused: one element for the whole loop), how many elements it takes one after the other in memory, and \
@@ -111,10 +114,13 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
     let order: Option<Vec<&str>> = args.order.as_ref().map(|order| order.split(',').map(str::trim).collect());
     // The names of loops as they are without splits may stand in the order, and those of their parts.
     let has = |nest: &StatementNest, name: &str| nest.nest().loops().iter().any(|one| one.name == name);
-    let early = order.as_ref().is_some_and(|order| order.iter().all(|name| has(nest, name)));
     let reorder = |nest: &mut StatementNest, order: &[&str]| {
         nest.nest_mut().reorder(order).map_err(|err| refused("--order", &err))
     };
+    for text in &args.fuse {
+        fuse(nest, text)?;
+    }
+    let early = order.as_ref().is_some_and(|order| order.iter().all(|name| has(nest, name)));
     if let Some(order) = order.as_ref().filter(|_| early) {
         reorder(nest, order)?;
     }
@@ -144,6 +150,16 @@ fn scheduled(args: &Args, nest: &mut StatementNest) -> Result<Option<Splits>, Fa
         nest.partition(name, &guarded).map_err(|err| refused("--partition", &err))?;
     }
     Ok(splits)
+}
+
+/// Fuses loops as `f=i,j` says.
+fn fuse(nest: &mut StatementNest, text: &str) -> Result<(), Failure> {
+    let Some((name, loops)) = text.split_once('=') else {
+        let message = "--fuse: expected a new loop and those that it is made of, such as f=i,j";
+        return Err(Failure::at("syntax", message, text, 0..text.len()));
+    };
+    let loops: Vec<&str> = loops.split(',').map(str::trim).collect();
+    nest.nest_mut().fuse(&loops, name.trim()).map_err(|err| refused("--fuse", &err))
 }
 
 /// Splits a loop as `i=4,16` says.

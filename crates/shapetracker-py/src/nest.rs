@@ -15,7 +15,9 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyRange, PyString, PyTuple};
-use shapetracker::expr::{self, Body, Clip, Expr as Handle, Graph, Overlap, Signedness, Size, Syntax, Width};
+use shapetracker::expr::{
+    self, Body, Clash, Clip, Expr as Handle, Graph, InPlace, Overlap, Signedness, Size, Syntax, Width,
+};
 use shapetracker_symbolic::{Condition as Needed, StatementNest};
 
 use crate::arguments::{described, items, number};
@@ -95,6 +97,20 @@ impl Nest {
             let variable = if is_reduced { nest.reduce(&name, size) } else { nest.each(&name, size) }?;
             Ok(Expr::extracted(nest.graph(), variable)?)
         })
+    }
+
+    /// What is read after it was written, if an output is written over an input.
+    fn clashing(&self, op: &'static str, output: &Any<'_>, input: &Any<'_>) -> PyResult<Option<Clash>> {
+        let [a, b] = [text(op, "the name of an access", output)?, text(op, "the name of an access", input)?];
+        match self.tried(output.py(), |State { nest, .. }| Ok(nest.in_place(&a, &b)?))? {
+            InPlace::Yes => Ok(None),
+            InPlace::No(clash) => Ok(Some(clash)),
+            InPlace::Undecided => {
+                let sentence =
+                    format!("{op}: whether `{a}` may be written over `{b}` takes more work to tell than is done");
+                Err(Undecided::new_err(sentence))
+            }
+        }
     }
 
     /// What is asked of an access along a loop.
@@ -274,14 +290,12 @@ impl Nest {
         })
     }
 
-    /// Adds an access at an address over the loops, with the condition under which there is an element. A guard by itself, such as a
-    /// causal mask, is an access at address 0.
+    /// Adds an access at an address over the loops, with the condition under which there is an element.
     ///
     /// >>> from shapetracker import Nest
     /// >>> nest = Nest()
     /// >>> i, j = nest.each("i", 8), nest.each("j", 8)
     /// >>> nest.access("c", "i * 8 + j", valid="j <= i")
-    /// >>> nest.access("mask", 0, valid=j <= i)
     #[pyo3(signature = (name, index, valid=None))]
     fn access(&self, name: &Any<'_>, index: &Any<'_>, valid: Option<&Any<'_>>) -> PyResult<()> {
         const OP: &str = "access";
@@ -292,6 +306,29 @@ impl Nest {
             let index = given.in_nest(OP, nest)?;
             let valid = valid.map(|valid| valid.in_nest(OP, nest)).transpose()?;
             Ok(nest.access(&name, index, valid)?)
+        })
+    }
+
+    /// Adds a guard that belongs to no access, such as a causal mask: `clip`, `partition` and `{name?}` of a body take its name as that
+    /// of an access.
+    ///
+    /// >>> from shapetracker import Nest
+    /// >>> nest = Nest()
+    /// >>> i, j = nest.each("i", 8), nest.each("j", 8)
+    /// >>> nest.guard("causal", j <= i)
+    /// >>> nest.clip("causal")
+    /// >>> print(nest.code("python", "f({i}, {j})"), end="")
+    /// for i in range(8):
+    ///     t0 = i + 1
+    ///     for j in range(t0):
+    ///         f(i, j)
+    fn guard(&self, name: &Any<'_>, condition: &Any<'_>) -> PyResult<()> {
+        const OP: &str = "guard";
+        let name = text(OP, "the name of a guard", name)?;
+        let given = Given::read(OP, || format!("the condition of `{name}`"), condition)?;
+        self.tried(condition.py(), |State { nest, .. }| {
+            let condition = given.in_nest(OP, nest)?;
+            Ok(nest.guard(&name, condition)?)
         })
     }
 
@@ -475,6 +512,26 @@ impl Nest {
         self.tried(first.py(), |State { nest, .. }| Ok(nest.swap(&one, &other)?))
     }
 
+    /// Fuses loops into one that counts their indices in row-major order, outermost first: the inverse of `split`. It stands where the
+    /// first of them stood, and may have splits that they have not: loops then run over another shape. Partitions are undone.
+    ///
+    /// >>> from shapetracker import Nest, ShapeTracker
+    /// >>> nest = Nest()
+    /// >>> i, j = nest.each("i", 3), nest.each("j", 8)
+    /// >>> nest.read("x", ShapeTracker.contiguous(6, 4).permute(1, 0).reshape(3, 8), [i, j])
+    /// >>> nest.access("out", 8 * i + j)
+    /// >>> nest.fuse("i", "j", name="f")
+    /// >>> print(nest.split_where_affine())
+    /// f = 4 x 6
+    /// >>> [str(index) for index, _ in nest.accesses.values()]
+    /// ['f0 + f1 * 4', 'f0 * 6 + f1']
+    #[pyo3(signature = (*loops, name))]
+    fn fuse(&self, loops: &Bound<'_, PyTuple>, name: &Any<'_>) -> PyResult<()> {
+        const OP: &str = "fuse";
+        let (all, fused) = (names(OP, "the name of a loop", loops)?, text(OP, "the name of the fused loop", name)?);
+        self.tried(loops.py(), |State { nest, .. }| Ok(nest.fuse(&borrowed(&all), &fused)?))
+    }
+
     /// Puts all loops into another order, outermost first: `reorder("j", "i", "k")`. Partitions are undone.
     #[pyo3(signature = (*loops))]
     fn reorder(&self, loops: &Bound<'_, PyTuple>) -> PyResult<()> {
@@ -618,6 +675,51 @@ impl Nest {
                 Err(Undecided::new_err(sentence))
             }
         }
+    }
+
+    /// Whether the buffer of an output may be that of an input, in this order of the loops: whether each element that is read is what
+    /// was there before. `clash` is the evidence of a no. What is assumed of the body: its innermost lines read the input, and write
+    /// the output after that; where there are innermost reduced loops that the output does not depend on, the lines after these
+    /// write it. Raises Undecided where it takes more work to tell than is done.
+    ///
+    /// >>> from shapetracker import Nest
+    /// >>> nest = Nest()
+    /// >>> i = nest.each("i", 8)
+    /// >>> nest.access("here", i)
+    /// >>> nest.access("next", i + 1)
+    /// >>> nest.in_place("here", "next"), nest.in_place("next", "here")
+    /// (True, False)
+    fn in_place(&self, output: &Any<'_>, input: &Any<'_>) -> PyResult<bool> {
+        Ok(self.clashing("in_place", output, input)?.is_none())
+    }
+
+    /// An element that is read after it was written, if an output is written over an input: the values of the parameters, of the loops
+    /// around the write, and of the loops where it is read, and its address. None where there is none: `in_place` is True. Raises
+    /// Undecided where it takes more work to tell than is done.
+    ///
+    /// >>> from shapetracker import Nest
+    /// >>> nest = Nest()
+    /// >>> i = nest.each("i", 2)
+    /// >>> nest.access("from", i)
+    /// >>> nest.access("to", 1 - i)
+    /// >>> nest.clash("to", "from")
+    /// {'parameters': {}, 'written': {'i': 0}, 'read': {'i': 1}, 'address': 1}
+    fn clash<'py>(&self, py: Python<'py>, output: &Any<'_>, input: &Any<'_>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(clash) = self.clashing("clash", output, input)? else { return Ok(None) };
+        let (loops, parameters): (Vec<String>, Vec<String>) = self.with(py, |State { nest, .. }| {
+            let parameters = nest.parameters().iter().map(|parameter| parameter.name.clone());
+            (nest.loops().iter().map(|one| one.name.clone()).collect(), parameters.collect())
+        });
+        let valued = |names: &[String], values: &[i64]| {
+            let dict = PyDict::new(py);
+            names.iter().zip(values).try_for_each(|(name, value)| dict.set_item(name, value)).map(|()| dict)
+        };
+        let found = PyDict::new(py);
+        found.set_item("parameters", valued(&parameters, &clash.parameters)?)?;
+        found.set_item("written", valued(&loops, &clash.written)?)?;
+        found.set_item("read", valued(&loops, &clash.read)?)?;
+        found.set_item("address", clash.address)?;
+        Ok(Some(found))
     }
 
     /// The loops with their bounds and conditions, and what is computed in each: data for whoever writes the text themselves. Each level

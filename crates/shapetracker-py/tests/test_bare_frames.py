@@ -97,7 +97,8 @@ CALLS = {
         X.each('i', Sym('m', 1, 2)); X.reduce('k', 3); X.reduce('k', Expr('x', x=(0, 2))); X.needs; Nest(Sym('n')); Nest(3); Nest.parse(statement, where='n=1..9').code('c'); Nest.parse('y[i] +='); X.code('c'); repr(X); str(X)""",
     NEST: """X.loops; X.reduced; X.accesses; X.values; X.width; setattr(X, 'width', 32); setattr(X, 'width', 3); X.unsigned; setattr(X, 'unsigned', True);
         setattr(X, 'unsigned', 3); X.access('b', 'i', valid='i < 3'); X.access('b', 'i +'); X.access('x', 0); X.value('last', '7 - i'); X.value('i', 0);
-        X.split('i', -1, 4); X.split('i', 3); X.split('i', 3, -1); X.split('i'); X.swap('i', 'k'); X.swap('i', 'no'); X.reorder('k', 'i'); X.reorder(['k']);
+        X.split('i', -1, 4); X.split('i', 3); X.split('i', 3, -1); X.split('i'); X.swap('i', 'k'); X.swap('i', 'no'); X.guard('g', 'i < 3'); X.guard('g', 3);
+        X.copy().fuse('i', 'no', name='f'); X.fuse(name='f'); X.in_place('x', 'x'); X.in_place('x', 3); X.clash('x', 'no'); X.clash('x', 'b'); X.reorder('k', 'i'); X.reorder(['k']);
         X.splits_where_affine(); X.splits_where_affine().factors; X.split_where_affine().unserved; X.splits_where_affine().served; str(X.splits_where_affine()); X.clip('x', reduced=True); X.clip(); X.clip('x', reduced=3);
         X.partition('i', 'x'); X.partition('i'); X.stride('x', 'k'); X.stride('no', 'k'); X.contiguous('x'); X.vector_width('x', 'k', 4); X.is_reused('x', 'k');
         X.overlaps('x', 'x'); X.levels(); X.code('c', 'f({x})', before='a', after='b'); X.code('no', ''); X.code('c', '{no}'); repr(X); str(X); copy(X); X.copy();
