@@ -586,12 +586,17 @@ impl Expansion<'_> {
             part.variables[at] = variable;
         }
         part.guards.clear();
+        let mut known: Vec<(Vec<Expr>, (Expr, Expr))> = Vec::new();
         for at in 0..self.nest.accesses.len() {
             let own: Vec<Expr> =
                 state.guards.iter().filter(|guard| guard.access == at).map(|guard| guard.expr).collect();
             let valid = conjunction(&mut self.graph, &own)?;
             let moved = replaced(&mut self.graph, &[state.indices[at], valid], &with)?;
-            let (index, valid) = self.graph.simplify_pair(moved[0], moved[1]);
+            let (index, valid) = match known.iter().find(|(of, _)| *of == moved) {
+                Some((_, found)) => *found,
+                None => self.graph.simplify_pair(moved[0], moved[1]),
+            };
+            known.push((moved, (index, valid)));
             part.indices[at] = index;
             part.guards.extend(self.guards(at, valid, depth)?);
         }

@@ -15,7 +15,7 @@ use shapetracker_base::int::bits;
 
 use crate::constants::constant;
 use crate::error::{Error, Reason};
-use crate::graph::{Binary, Expr, Graph, Node, Variable};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Variable};
 use crate::index::IndexExpr;
 pub(crate) use mistake::Mistake;
 
@@ -71,6 +71,8 @@ pub struct Nest {
     pub(crate) partitions: Vec<(usize, Vec<usize>)>,
     pub(crate) given: Option<Width>,
     pub(crate) signedness: Signedness,
+    /// What pairs of an index and a guard, with what the loops say, were simplified to: what is read is often written, too.
+    simplified: Map<(Expr, Expr, Option<Expr>), (Expr, Expr)>,
 }
 
 /// A loop of a [`Nest`]: it counts from 0 to its size.
@@ -221,6 +223,7 @@ impl Nest {
             partitions: Vec::new(),
             given: None,
             signedness: Signedness::Signed,
+            simplified: Map::default(),
         }
     }
 
@@ -668,14 +671,26 @@ impl Nest {
     }
 
     /// An index and its guard, simplified inside of the loops.
+    fn simplified(&mut self, index: Expr, valid: Expr) -> Result<(Expr, Expr), Error> {
+        let is_plain = self.graph.range(valid) == (1, 1) && self.is_polynomial(index);
+        let inside = if is_plain { None } else { self.inside()? };
+        if let Some(known) = self.simplified.get(&(index, valid, inside)) {
+            return Ok(*known);
+        }
+        let found = match inside {
+            Some(inside) => self.simplified_inside(index, valid, inside)?,
+            None => self.graph.simplify_pair(index, valid),
+        };
+        self.simplified.insert((index, valid, inside), found);
+        Ok(found)
+    }
+
+    /// The same where the loops say something.
     ///
     /// What is simplified is the guard together with what the loops say. Of the result each condition goes that the loops say
     /// by themselves: inside of them the others hold exactly where the guard does.
     // Proved: `implied_by_others` in `proofs/Simplify.v`.
-    fn simplified(&mut self, index: Expr, valid: Expr) -> Result<(Expr, Expr), Error> {
-        let is_plain = self.graph.range(valid) == (1, 1) && self.is_polynomial(index);
-        let inside = if is_plain { None } else { self.inside()? };
-        let Some(inside) = inside else { return Ok(self.graph.simplify_pair(index, valid)) };
+    fn simplified_inside(&mut self, index: Expr, valid: Expr, inside: Expr) -> Result<(Expr, Expr), Error> {
         let all = self.graph.binary(Binary::And, valid, inside)?;
         let (index, all) = self.graph.simplify_pair(index, all);
         if self.graph.range(valid) == (1, 1) {

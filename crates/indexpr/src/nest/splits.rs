@@ -216,6 +216,7 @@ fn shown(graph: &Graph, expr: Expr) -> String {
 type Cuts = Vec<Vec<Expr>>;
 
 /// A function while its splits are looked for.
+#[derive(Clone)]
 struct Candidate {
     function: LoopFunction,
     access: usize,
@@ -375,9 +376,20 @@ impl Nest {
 
     /// All functions, with the cuts that each needs.
     fn candidates(&mut self) -> Result<Vec<Candidate>, Error> {
-        let mut candidates = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
         for at in 0..self.accesses.len() {
             let access = self.accesses[at].clone();
+            // What is read is often written, too: an index that was looked at is known.
+            let is_it = |other: &Access| !other.is_guard && (other.index, other.valid) == (access.index, access.valid);
+            let known = self.accesses[..at].iter().position(is_it).filter(|_| !access.is_guard);
+            let own: Vec<Candidate> = candidates.iter().filter(|one| Some(one.access) == known).cloned().collect();
+            if !own.is_empty() && own.iter().all(|one| one.cuts.is_ok()) {
+                candidates.extend(own.into_iter().map(|mut one| {
+                    (one.access, one.function.access) = (at, access.name.clone());
+                    one
+                }));
+                continue;
+            }
             if !access.is_guard {
                 let forms = self.graph.quasi_affine(access.index, access.valid)?;
                 let index = forms.as_ref().and_then(|forms| forms.value().map(|value| (forms, vec![value.clone()])));
