@@ -357,16 +357,23 @@ impl Context {
     }
 
     /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
+    // No rule: steps double.
     fn digits_of(&self, atom: Atom) -> &[Known] {
         // Most atoms are variables, which come before all quotients.
         let variable = |known: &Known| known.form.terms.last().is_some_and(|(last, _)| atom < *last);
         if self.remainders.first().is_none_or(variable) {
             return &[];
         }
-        let of = |atom: Atom| move |known: &Known| known.form.terms.last().is_none_or(|(last, _)| *last < atom);
-        let first = self.remainders.partition_point(of(atom));
-        let past = first + self.remainders[first..].partition_point(of(atom + 1));
-        &self.remainders[first..past]
+        let is_before = |known: &Known| known.form.terms.last().is_none_or(|(last, _)| *last < atom);
+        // What is asked of is mostly what came last: the search begins there, with steps that grow.
+        let (mut back, len) = (1, self.remainders.len());
+        while back < len && !is_before(&self.remainders[len - back]) {
+            back *= 2;
+        }
+        let near = &self.remainders[len.saturating_sub(back)..];
+        let near = &near[near.partition_point(is_before)..];
+        let count = near.iter().position(|known| known.form.terms.last().is_some_and(|(last, _)| *last != atom));
+        &near[..count.unwrap_or(near.len())]
     }
 
     /// A form with known values put in: an atom that has but one value is a constant; and where `m - d * q` has but one
