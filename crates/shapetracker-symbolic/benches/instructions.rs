@@ -5,6 +5,8 @@
 //! ends with an error where a nest executes more than 1.1 times as many instructions as the loops by hand, or has an instruction
 //! that divides integers. The ratio of the times is printed beside that, and decides nothing.
 
+// Each benchmark uses a part of them.
+#[allow(dead_code)]
 #[path = "nests/programs.rs"]
 mod programs;
 

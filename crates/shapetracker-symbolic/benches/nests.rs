@@ -5,6 +5,8 @@
 //! trackers gave, of splitting and clipping its loops, and of writing C; a number is how often each is done, a name the only
 //! kernel.
 
+// Each benchmark uses a part of them.
+#[allow(dead_code)]
 #[path = "nests/programs.rs"]
 mod programs;
 

@@ -723,7 +723,6 @@ impl Nest {
         let valid = if is_condition { always } else { self.accesses[candidate.access].valid };
         let mut split = self.clone();
         split.values.clear();
-        split.origins.clear();
         let access = |index, valid| Access { name: String::new(), index, valid, is_guard: false };
         split.accesses = candidate.forms.iter().map(|form| access(*form, valid)).collect();
         if is_condition {

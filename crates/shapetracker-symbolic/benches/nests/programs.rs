@@ -117,7 +117,6 @@ impl Prepared {
     }
 
     /// A function in C, from the layouts to its text.
-    #[allow(dead_code)]
     pub(crate) fn function(&self, name: &str) -> Result<String> {
         let mut nest = self.nest()?;
         self.lowered(&mut nest)?;
@@ -254,7 +253,6 @@ pub(crate) fn im2col(images: Sym, more: i64) -> Result<Program> {
 }
 
 /// The transpose of a matrix under another shape, copied.
-#[allow(dead_code)]
 pub(crate) fn transposed() -> Result<Program> {
     let (rows, columns, merged) = (Sym::from(96), Sym::from(80), Sym::from(80 * 96));
     Ok(Program {
