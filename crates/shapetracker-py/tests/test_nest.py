@@ -629,6 +629,11 @@ def test_threads_take_turns() -> None:
     assert len(nest.values) == 80
 
 
+def test_a_condition_says_where_a_statement_runs() -> None:
+    nest = Nest.parse("C[i] = A[i + s] if i < 5; A = (N,); C = (L,)", where="s=0..9, N=1..30, L=1..9, N >= s + L")
+    assert [str(need) for need in nest.needs] == ["N >= L + s"]
+
+
 def test_widths_are_those_that_numbers_need() -> None:
     nest = Nest()
     nest.each("i", 3_000_000_000)

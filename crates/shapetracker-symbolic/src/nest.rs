@@ -460,8 +460,8 @@ impl<'s> Lowering<'s> {
             }
             let Some(code) = &codes[element.layout] else { continue };
             let name = self.fresh(statement.name_of(element));
-            // They stay inside: it was asked above, of the names, too.
-            if let Err(err) = self.nest.read_within(&name, code, &axes) {
+            // That was checked: where the statement runs, with what is known between names.
+            if let Err(err) = self.nest.read_unchecked(&name, code, &axes) {
                 return Err(self.stop(&err, &element.span));
             }
             let valid = self.nest.accesses().last().map(|access| self.nest.graph().range(access.valid));

@@ -449,7 +449,7 @@ impl Nest {
     /// parameters are those of the nest that have their names.
     ///
     /// An expression must be known to stay within the loop in whose place it stands, for all values of the loops and parameters of
-    /// the nest: the index says nothing of what lies beyond. This is found by pushing each loop in turn to its end where the
+    /// the nest: the index says nothing of what lies beyond ([`Nest::read_unchecked`] believes it). This is found by pushing each loop in turn to its end where the
     /// expression grows or falls along it, and by a search with counted work ([`Graph::extremes`]).
     ///
     /// ```
@@ -478,59 +478,54 @@ impl Nest {
     /// Those of [`Nest::access`], another number of expressions than there are loops in the index, an expression that may leave
     /// its loop, and a parameter that this nest has not, or with values that it has not in the index.
     pub fn read(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
-        const OP: &str = "access";
-        let own = self.of_axes(OP, name, code, axes)?;
-        let sizes = match code.sizes() {
-            [] => code.extents().iter().map(|extent| self.graph.int(*extent)).collect(),
-            sizes => self.imported(OP, code, sizes, &own)?,
-        };
-        for (axis, size) in sizes.into_iter().enumerate() {
-            self.stays_within(OP, name, axis, size, [axes[axis], own[axis]])?;
-        }
-        self.read_within(name, code, &own)
+        self.add_read(name, code, axes, true)
     }
 
-    /// The same for expressions that stay within the axes wherever the body uses the access, as the caller knows: because of a
-    /// guard of another access, or of what is known of the parameters. An address beyond means nothing.
+    /// The same for expressions that stay within their loops wherever the access is used, as the caller knows from elsewhere: from a
+    /// condition under which the body runs, or between parameters. Where they do not, the address and the guard are anything.
     ///
     /// ```
-    /// use indexpr::{Body, Clip, Graph, IndexExpr, Language, Nest};
+    /// use indexpr::{Graph, IndexExpr, Nest};
     ///
     /// let mut graph = Graph::new();
-    /// let (row, always) = (graph.variable("row", 0..8)?, graph.bool(true));
-    /// let code = IndexExpr::new(graph, row, always, [8])?;
+    /// let (row, always) = (graph.variable("row", 0..5)?, graph.bool(true));
+    /// let code = IndexExpr::new(graph, row, always, [5])?;
     ///
+    /// // Only the first five of eight are read.
     /// let mut nest = Nest::new(Graph::new());
-    /// nest.each("i", 8)?;
-    /// let (before, there) = (nest.parse("i - 1")?, nest.parse("i >= 1")?);
-    /// assert!(nest.read("x", &code, &[before]).is_err());
-    /// nest.read_within("x", &code, &[before])?;
-    /// nest.guard("there", there)?;
-    /// nest.clip(&["there"], Clip::All)?;
-    /// assert!(nest.code(Language::C, &Body::new("f({x});"))?.starts_with("for (int i = 1; i < 8; ++i)"));
+    /// let i = nest.each("i", 8)?;
+    /// assert!(nest.read("x", &code, &[i]).is_err());
+    /// nest.read_unchecked("x", &code, &[i])?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Those of [`Nest::read`], but for an expression that may leave its loop.
-    pub fn read_within(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
-        const OP: &str = "access";
-        let own = self.of_axes(OP, name, code, axes)?;
-        let moved = self.imported(OP, code, &[code.index(), code.valid()], &own)?;
-        self.access(name, moved[0], Some(moved[1]))
+    /// Those of [`Nest::read`], but for expressions that leave their loops.
+    pub fn read_unchecked(&mut self, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<(), Error> {
+        self.add_read(name, code, axes, false)
     }
 
-    /// What stands in the place of the loops of an index, over the loops that there are now.
-    fn of_axes(&mut self, op: &'static str, name: &str, code: &IndexExpr, axes: &[Expr]) -> Result<Vec<Expr>, Error> {
+    fn add_read(&mut self, name: &str, code: &IndexExpr, axes: &[Expr], is_checked: bool) -> Result<(), Error> {
+        const OP: &str = "access";
         let loops = code.extents().len();
         if loops != axes.len() {
-            return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(op));
+            return Err(Mistake::Axes { name: name.into(), loops, given: axes.len() }.in_op(OP));
         }
-        let own = axes.iter().map(|axis| self.own(op, *axis)).collect::<Result<Vec<Expr>, Error>>()?;
+        let own = axes.iter().map(|axis| self.own(OP, *axis)).collect::<Result<Vec<Expr>, Error>>()?;
         if own.iter().any(|axis| self.graph.is_condition(*axis)) {
-            return Err(Reason::NotANumber.in_op(op));
+            return Err(Reason::NotANumber.in_op(OP));
         }
-        Ok(own)
+        if is_checked {
+            let sizes = match code.sizes() {
+                [] => code.extents().iter().map(|extent| self.graph.int(*extent)).collect(),
+                sizes => self.imported(OP, code, sizes, &own)?,
+            };
+            for (axis, size) in sizes.into_iter().enumerate() {
+                self.stays_within(OP, name, axis, size, [axes[axis], own[axis]])?;
+            }
+        }
+        let moved = self.imported(OP, code, &[code.index(), code.valid()], &own)?;
+        self.access(name, moved[0], Some(moved[1]))
     }
 
     /// Expressions of an index over expressions of this nest in the place of its loops, and over the parameters.

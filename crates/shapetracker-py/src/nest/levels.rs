@@ -74,6 +74,9 @@ impl Reader<'_> {
             let name = self.named.get(&part).filter(|_| !(is_definition && part == root));
             let (low, high) = self.graph.range(part);
             let new = match (name, self.graph.node(part)) {
+                // What is known to be one number depends on no loop, also where it is written with one that runs once.
+                _ if low == high && self.graph.is_condition(part) => graph.bool(low != 0),
+                _ if low == high => graph.int(low),
                 (Some(name), _) => {
                     let variable = graph.variable(name, low..high.saturating_add(1))?;
                     match self.graph.is_condition(part) {
