@@ -239,7 +239,8 @@ fn what_is_written_over_its_input_gives_the_same_result() {
     }
     println!("{yes} may be written in place, {no} may not ({after} after reduced loops), {undecided} are undecided");
     let held = held(3_000) as usize;
-    let is_enough = yes > held / 6 && no > held / 4 && after > held / 50 && undecided * 50 < held;
+    // Of few draws most of one rare sort may be among them.
+    let is_enough = yes > held / 3 && no > held / 6 && after > held / 100 && undecided < held / 100 + 3;
     assert!(held < 100 || is_enough, "{yes} {no} {after} {undecided}");
 }
 

@@ -112,7 +112,8 @@ fn each_element_is_met_exactly_once() {
         }
     }
     let held = shapetracker_testing::held(1_600) as usize;
-    let found = (parts > held / 15, conditions + left_out > held / 4, shortened > held / 4);
+    // Parts that never run are no levels.
+    let found = (parts > held / 25, conditions + left_out > held / 4, shortened > held / 4);
     assert!(held < 80 || found == (true, true, true), "{parts} {conditions} {left_out} {shortened}");
     assert!(elements > 0 || parts == 0);
 }
