@@ -96,8 +96,11 @@ impl Prepared {
         Ok(nest)
     }
 
-    /// Splits what is merged, and has guards shorten the sums.
+    /// Splits what is merged, and has guards shorten the sums. What is only moved may run over any shape.
     pub(crate) fn lowered(&self, nest: &mut Nest) -> Result<()> {
+        if self.loops.iter().all(|(_, _, is_reduced)| !is_reduced) {
+            nest.fuse(&self.loops.iter().map(|one| one.0).collect::<Vec<_>>(), "all")?;
+        }
         let splits = nest.split_where_affine()?;
         if let Some(left) = splits.unserved.first() {
             return Err(left.to_string().into());
