@@ -27,7 +27,8 @@ const MOST_SCRIPT: usize = 40_000;
 /// then one reader reads numbers and names, 7 kB more in these and 85 kB less with names, and what people paste is read, 8 kB.
 /// With names it is said what libraries do, 52 kB, by the code that says it of numbers, which is 600 bytes larger for that. Minima,
 /// products and forms written shorter are 32 kB in the two modules that simplify what is typed; kernels that are nests of loops are 3 kB
-/// in the one that writes them, and what can be wrong with a nest 300 bytes in all.
+/// in the one that writes them, what can be wrong with a nest 300 bytes in all;
+/// quotients that stay below a limit because of what they are of are 1 kB in both.
 const MODULES: [(&str, &str, usize); 6] = [
     ("shapetracker.wasm", "explore", 288_500),
     ("free.wasm", "explore,free", 395_000),
