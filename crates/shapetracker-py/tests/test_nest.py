@@ -499,7 +499,7 @@ n in 1..65
 for i in 0..n * 2:
     reduce k in 0..3:
         x[k + 1 + i * 3] where k + 1 < 3
-        last = n * 2 - i - 1"""
+        last = n * 2 - 1 - i"""
     assert str(nest) == expected
     assert repr(nest.levels()[0]) == "<Level outside of all loops>" and repr(nest.levels()[2]) == "<Level of k, from 0 to 3>"
     assert repr(nest.splits_where_affine()) == "<Splits: none; 2 served, 0 not>"

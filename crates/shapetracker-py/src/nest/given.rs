@@ -150,6 +150,11 @@ fn polynomial(op: &str, nest: &mut expr::Nest, size: &shapetracker_symbolic::Sym
             });
         }
         let graph = nest.graph_mut();
+        // What is subtracted is written so.
+        let (op_of_sum, factor) = match (sum, factor.checked_neg()) {
+            (Some(_), Some(less)) if factor < 0 => (Binary::Sub, less),
+            _ => (Binary::Add, factor),
+        };
         let factor_there = graph.int(factor);
         let summand = match product {
             Some(product) if factor == 1 => product,
@@ -157,7 +162,7 @@ fn polynomial(op: &str, nest: &mut expr::Nest, size: &shapetracker_symbolic::Sym
             None => factor_there,
         };
         sum = Some(match sum {
-            Some(sum) => graph.binary(Binary::Add, sum, summand)?,
+            Some(sum) => graph.binary(op_of_sum, sum, summand)?,
             None => summand,
         });
     }
