@@ -130,12 +130,13 @@ fn found_by_an_audit_what_is_not_linear_takes_no_more_memory_than_its_work_limit
         for (number, (arguments, text)) in [
             (&["simplify", "-", "--where", "x=0..10, y=0..9"][..], nested("(", "x", "%7+y)", length)),
             (&["simplify", "-", "--where", "x=0..2"], repeated("x", "*x", "", length)),
+            (&["simplify", "-", "--c", "--where", "x=-100..100"], repeated("x", "%9", "", length)),
             (&["simplify", "-", "--c", "--where", "x=-100..100"], nested("(", "x", "+1)%9", length)),
         ]
         .into_iter()
         .enumerate()
         {
-            if !is_entry_held(number + 3 * step) {
+            if !is_entry_held(number + 4 * step) {
                 continue;
             }
             let (output, peak) = within(2 << 20, arguments, &text);

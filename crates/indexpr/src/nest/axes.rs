@@ -21,6 +21,10 @@ impl Nest {
         if self.loops.iter().any(never_runs) {
             return Ok(());
         }
+        // A loop by itself along an axis of its size.
+        if self.loops.iter().any(|one| one.variable == given && one.size == size) {
+            return Ok(());
+        }
         let one = self.graph.int(1);
         let last = self.graph.binary(Binary::Sub, size, one)?;
         let left = self.graph.binary(Binary::Sub, last, given)?;

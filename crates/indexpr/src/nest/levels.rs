@@ -408,11 +408,18 @@ impl Expansion<'_> {
         let named = |names: Vec<&String>, exprs: &[Expr]| {
             names.into_iter().zip(exprs).map(|(name, expr)| Definition { name: name.clone(), expr: *expr }).collect()
         };
-        let level = &mut self.all[level];
+        // Where there is never an element any address will do, and that one is nothing to be computed.
+        let nowhere = self.graph.int(0);
+        let of = |index: Expr, valid: Expr| if constant(&self.graph, valid) == Some(0) { nowhere } else { index };
         let accesses = self.nest.accesses.iter().zip(state.indices.iter().zip(guards));
-        level.accesses = accesses
-            .map(|(access, (index, valid))| Reference { name: access.name.clone(), index: *index, valid: *valid })
-            .collect();
+        let accesses = accesses.map(|(access, (index, valid))| Reference {
+            name: access.name.clone(),
+            index: of(*index, *valid),
+            valid: *valid,
+        });
+        let accesses = accesses.collect();
+        let level = &mut self.all[level];
+        level.accesses = accesses;
         level.values = named(self.nest.values.iter().map(|value| &value.name).collect(), &state.values);
         level.loops = named(self.nest.origins.iter().map(|origin| &origin.name).collect(), &state.origins);
     }

@@ -871,11 +871,7 @@ impl Nest {
             (self.accesses[at].index, self.accesses[at].valid) = (index, valid);
         }
         for at in 0..self.origins.len() {
-            // A sum of digits: what the loops say makes nothing of it cheaper.
-            let moved = self.replaced(&[self.origins[at].expr], with)?[0];
-            if moved != self.origins[at].expr {
-                self.origins[at].expr = self.graph.simplify(moved);
-            }
+            self.origins[at].expr = self.rewritten(self.origins[at].expr, with)?;
         }
         for at in 0..self.values.len() {
             self.values[at].expr = self.rewritten(self.values[at].expr, with)?;

@@ -261,6 +261,38 @@ for (int row0 = 0; row0 < 16; ++row0) {
     assert_eq!(code, expected);
 }
 
+/// Loops of named sizes that were fused, and split again where they met, are called by their names without a division.
+#[test]
+fn loops_that_were_fused_are_digits_again() {
+    let mut graph = Graph::new();
+    let [n, m] = ["n", "m"].map(|name| graph.variable(name, 1..65).unwrap());
+    let mut nest = Nest::new(graph);
+    nest.each("i", n).unwrap();
+    nest.each("j", m).unwrap();
+    let index = nest.parse("j * n + i").unwrap();
+    nest.access("x", index, None).unwrap();
+    nest.fuse(&["i", "j"], "f").unwrap();
+    assert_eq!(nest.split_where_affine().unwrap().text(nest.graph()), "f = n x m");
+    let code = nest.code(Language::C, &Body::new("f({i}, {j}, {f}, {x});")).unwrap();
+    assert!(!code.contains(['/', '%']), "{code}");
+
+    let refused = |names: &[&str], fused: &str| nest.clone().fuse(names, fused).unwrap_err().to_string();
+    assert_eq!(refused(&[], "g"), "fuse: there are no loops to be fused");
+    assert_eq!(refused(&["f0", "f0"], "g"), "fuse: `f0` is named twice");
+    assert_eq!(refused(&["f0", "k"], "g"), "fuse: there is no loop `k`; there are `f0`, `f1`");
+    assert_eq!(refused(&["f0", "f1"], "x"), "fuse: something of the nest is called `x` already");
+    nest.reduce("k", 3).unwrap();
+    let refused = |names: &[&str]| nest.clone().fuse(names, "g").unwrap_err().to_string();
+    assert_eq!(refused(&["k", "f0"]), "fuse: `k` is reduced, and `f0` is not");
+    let mut graph = Graph::new();
+    let n = graph.variable("n", 0..9).unwrap();
+    let mut nest = Nest::new(graph);
+    nest.each("i", 4).unwrap();
+    nest.each("j", n).unwrap();
+    let refused = nest.fuse(&["i", "j"], "g").unwrap_err().to_string();
+    assert_eq!(refused, "fuse: the size of `j` may be 0, and only the outermost of fused loops may have no index");
+}
+
 /// A negative literal beside an unsigned number would be converted, of which nvcc warns.
 #[test]
 fn found_by_nvcc_what_is_beside_a_negative_literal_is_signed() {
