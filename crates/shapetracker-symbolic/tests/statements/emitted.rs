@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use indexpr::{Language, Signedness, Width};
-use shapetracker_symbolic::{Padding, Question};
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+use shapetracker_symbolic::{Padding, Question, StatementNest};
 use shapetracker_testing::{Rng, held, limited, numbers};
 
 use crate::random::{self, KNOWN, NAMES};
@@ -70,10 +71,10 @@ static u64 hash(const u64 *all, long length) {
 }
 ";
 
-fn case(number: u64, counts: &mut Counts) -> Case {
-    let mut rng = Rng(0x5eed_0000 + number);
-    let plain = random::statement(&mut rng);
-    let text = plain.text(&mut rng);
+/// A random statement, its text, and its loops, split, put into another order and run in parts.
+fn scheduled(rng: &mut Rng, number: u64, counts: &mut Counts) -> (random::Plain, String, StatementNest) {
+    let plain = random::statement(rng);
+    let text = plain.text(rng);
     // Names of which something is said must occur.
     let known = KNOWN.split(", ").filter(|item| is_there(&text, &item[..1]));
     let read = || -> Result<_, shapetracker::ParseError> {
@@ -113,6 +114,12 @@ fn case(number: u64, counts: &mut Counts) -> Case {
         nest.nest_mut().partition(&name, &accesses).unwrap();
         counts.parts += 1;
     }
+    (plain, text, nest)
+}
+
+fn case(number: u64, counts: &mut Counts) -> Case {
+    let mut rng = Rng(0x5eed_0000 + number);
+    let (plain, text, mut nest) = scheduled(&mut rng, number, counts);
     let width = if rng.one_in(2) { Width::Bits64 } else { Width::Bits32 };
     nest.nest_mut().set_width(width).unwrap();
     let unsigned = rng.one_in(4);
@@ -160,6 +167,36 @@ fn is_there(text: &str, name: &str) -> bool {
 fn length(chain: String) -> usize {
     let shape = &chain[1..chain.find(')').unwrap()];
     shape.split(", ").filter(|size| !size.is_empty()).map(|size| size.parse::<usize>().unwrap()).product()
+}
+
+/// The shader around a statement whose elements are integers.
+fn shader(plain: &random::Plain, nest: &StatementNest) -> String {
+    let code = nest.nest().code(Language::Wgsl, &nest.body(Language::Wgsl).unwrap()).unwrap();
+    let mut text = String::new();
+    for (at, tensor) in plain.tensors().enumerate() {
+        let access = if at == 0 { "read_write" } else { "read" };
+        text += &format!("@group(0) @binding({at}) var<storage, {access}> {}: array<i32>;\n", tensor.name);
+    }
+    let names: Vec<String> = nest.nest().parameters().iter().map(|name| format!("{}: i32", name.name)).collect();
+    let ones = vec!["1"; names.len()].join(", ");
+    text += &format!("fn f({}) {{\n{code}}}\n", names.join(", "));
+    text + &format!("@compute @workgroup_size(1)\nfn main() {{ f({ones}); }}\n")
+}
+
+#[test]
+fn random_statements_in_wgsl_are_valid() {
+    let mut counts = Counts::default();
+    for number in numbers(CASES / 2) {
+        let (plain, text, nest) = scheduled(&mut Rng(0x3651_0000 + number), number, &mut counts);
+        let shader = shader(&plain, &nest);
+        let module = naga::front::wgsl::parse_str(&shader).map_err(|error| error.emit_to_string(&shader));
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+        let valid = module
+            .and_then(|module| validator.validate(&module).map(drop).map_err(|error| error.emit_to_string(&shader)));
+        valid.unwrap_or_else(|error| panic!("case {number}: {text}\n{shader}\n{error}"));
+    }
+    let held = held(CASES / 2);
+    assert!(held < 20 || (counts.zero > held / 10 && counts.parts > held / 10), "{counts:?}");
 }
 
 #[test]
