@@ -759,7 +759,7 @@ impl StatementNest {
     /// let statement = question.statement("y[i] = exp(x[i]); x = (7,).pad((1, 0)); y = (8,)")?;
     /// let nest = statement.nest(&question.scope()?)?;
     /// let code = nest.nest().code(Language::Rust, &nest.body(Language::Rust)?)?;
-    /// assert!(code.contains("exp((if valid_x { x[index_x as usize] } else { Default::default() }));"));
+    /// assert!(code.contains("exp(if valid_x { x[index_x as usize] } else { Default::default() });"));
     /// assert_eq!(
     ///     nest.body(Language::Mlir).unwrap_err().message(),
     ///     "mlir: `exp(x[i])` is no product of elements and numbers, and the language has no expressions",
@@ -774,17 +774,36 @@ impl StatementNest {
             return self.mlir();
         }
         let mut text = format!("{} {} ", element(language, &self.accesses[self.target]), self.operator);
+        let mut choices = Vec::new();
         for part in &self.right {
             text += &match part {
                 Part::Text(text) => text.clone(),
                 Part::Loop(name) => format!("{{{name}}}"),
-                Part::Access(number) => element_or_zero(language, &self.accesses[*number]),
+                Part::Access(number) => {
+                    let access = &self.accesses[*number];
+                    match access.padding {
+                        Padding::Zero => {
+                            let mut choice = format!("{}_or_zero", access.name);
+                            while self.right.iter().any(|part| matches!(part, Part::Loop(name) if *name == choice)) {
+                                choice.push('_');
+                            }
+                            let text = format!("{{{choice}}}");
+                            choices.push((choice, access));
+                            text
+                        }
+                        Padding::None | Padding::Skipped => element(language, access),
+                    }
+                }
             };
         }
         if language != Language::Python {
             text.push(';');
         }
-        Ok(Body::new(text))
+        let zero = if language == Language::Rust { "Default::default()" } else { "0" };
+        let chosen = |body: Body, (choice, access): (String, &StatementAccess)| {
+            body.choice(choice, &access.name, element(language, access), zero)
+        };
+        Ok(choices.into_iter().fold(Body::new(text), chosen))
     }
 
     /// The body in MLIR, operation by operation.
@@ -885,16 +904,4 @@ fn floating(value: f64) -> String {
 fn element(language: Language, access: &StatementAccess) -> String {
     let (name, buffer) = (&access.name, &access.buffer);
     if language == Language::Rust { format!("{buffer}[{{{name}}} as usize]") } else { format!("{buffer}[{{{name}}}]") }
-}
-
-/// An element, or 0 where there is none.
-fn element_or_zero(language: Language, access: &StatementAccess) -> String {
-    let (element, name) = (element(language, access), &access.name);
-    match language {
-        _ if access.padding != Padding::Zero => element,
-        Language::Python => format!("({element} if {{{name}?}} else 0)"),
-        Language::Rust => format!("(if {{{name}?}} {{ {element} }} else {{ Default::default() }})"),
-        Language::Wgsl => format!("select(0, {element}, {{{name}?}})"),
-        _ => format!("({{{name}?}} ? {element} : 0)"),
-    }
 }

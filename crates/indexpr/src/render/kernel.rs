@@ -3,27 +3,26 @@
 use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::tuple;
 
-use super::clike::{Binds, Root, Statement, Text, Writer};
+use super::clike::{Root, Statement, Writer};
 use super::cuda;
 use super::language::{Language, Reason, Unsupported};
-use super::loops::{How, Lines, Part, written};
+use super::loops::Lines;
 use super::lower::{Dialect, Program};
-
+use super::nest::{Body, text};
 use super::parts::{Valid, digit, used_loops};
+use super::sized::unreserved;
 use super::spread::Spread;
 use crate::constants::{constant, parts};
 use crate::error::Error;
 use crate::graph::{Binary, Expr, Graph, Map, Node, Variable};
 use crate::index::IndexExpr;
-use crate::nest::{Header, Level, Levels};
+use crate::nest::{Nest, conjuncts};
 
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
         Language::Python => numpy(code),
-        Language::C | Language::Rust => {
-            nest(code, names(&code.graph).into_iter().map(str::to_owned).collect(), language)
-        }
+        Language::C | Language::Rust => nest(code, language),
         Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),
         Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
     }
@@ -205,117 +204,97 @@ pub(super) fn stores(language: Language, valid: Valid) -> Vec<String> {
     }
 }
 
-/// A loop nest, with loop-invariant code motion: a definition stands in the innermost loop that it depends on, and no
-/// further in. The position in the output is hoisted in the same way. Loops that run once are not written. Parameters, which
-/// are the last of the names, are arguments.
-pub(super) fn nest(code: &IndexExpr, names: Vec<String>, language: Language) -> Result<String, Unsupported> {
+/// A nest of loops over the output: split where that leaves no floor, and run in parts where the guard decides, so that nothing is
+/// asked in the interior. Parameters are arguments.
+pub(super) fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let is_rust = language == Language::Rust;
-    let arguments = names[code.extents.len()..].to_vec();
-    let valid = Valid::of(&code.graph, code.valid);
-    let (levels, at) = levels(code, names).map_err(|_| Reason::Sizes { language })?;
-    let dialect = language.dialect().unwrap_or(Dialect::C);
-    let how = How { dialect, unsigned: false, elements: elements(code), depth: 1 };
-    let named = valid.named(code.valid, code.index);
-    let titled: Vec<(String, Expr)> = named.iter().map(|(name, expr)| ((*name).to_owned(), *expr)).collect();
-    let innermost = levels.all.len() - 1;
-    let line = |_: usize, _: Part, texts: &[Text]| store(is_rust, valid, texts[0].clone(), innermost > 0);
-    let around = vec![false; levels.all.len()];
-    let Lines { lines, number } = written(&levels, &titled, &[at], &around, how, &line)?;
+    let (nest, [input, output]) = gathering(code).map_err(|_| Reason::Sizes { language })?;
+    let (element, body, zero) = match is_rust {
+        true => (format!("input[{{{input}}} as usize]"), format!("out[{{{output}}} as usize] = {{element}};"), "0.0"),
+        false => (format!("in[{{{input}}}]"), format!("out[{{{output}}}] = {{element}};"), "0.0f"),
+    };
+    let body = Body::new(body).choice("element", &input[..], element, zero);
+    let levels = nest.expanded().map_err(Reason::from)?.with_bodies();
+    let Lines { lines, number, used } = text(&nest, levels, &body, language.dialect().unwrap_or(Dialect::C), 1)?;
+    let is_empty = code.extents.contains(&0);
 
     let mut head = String::from(match is_rust {
         true => "pub fn gather(input: &[f32], out: &mut [f32]",
         false => "void gather(const float *restrict in, float *restrict out",
     });
-    for name in &arguments {
+    let names = unreserved(nest.graph().variables().iter().map(|variable| variable.name.clone()).collect());
+    let arguments = &names[..nest.parameters().len()];
+    for name in arguments {
         head += &if is_rust { format!(", {name}: {number}") } else { format!(", {number} {name}") };
     }
     head += ") {\n";
     // What nothing uses, for compilers that ask.
-    let is_empty = code.extents.contains(&0);
-    let used =
-        parts(&code.graph, &named.iter().map(|named| named.1).chain(code.sizes.iter().copied()).collect::<Vec<_>>());
-    let is_used = |place: usize| {
-        used.iter()
-            .any(|part| constant(&code.graph, *part).is_none() && code.graph.node(*part) == Node::Variable(place))
-    };
+    let buffer = if is_rust { "input" } else { "in" };
     let mut unused: Vec<&str> = Vec::new();
-    if is_empty || valid == Valid::None {
-        unused.push(if is_rust { "input" } else { "in" });
+    if is_empty || !lines.contains(&format!("{buffer}[")) {
+        unused.push(buffer);
     }
     if is_empty {
         unused.push("out");
     }
-    let loops = code.extents.len();
-    unused.extend((0..arguments.len()).filter(|at| is_empty || !is_used(loops + at)).map(|at| &arguments[at][..]));
+    unused.extend((0..arguments.len()).filter(|at| is_empty || !used.contains(at)).map(|at| &arguments[at][..]));
     for name in unused {
         head += &if is_rust { format!("    let _ = {name};\n") } else { format!("    (void){name};\n") };
     }
     Ok(format!("{head}{}}}\n", if is_empty { "" } else { &lines }))
 }
 
-/// The line with which the innermost loop writes an element at a position, which is a literal where there are no loops.
-fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> String {
-    match (is_rust, valid) {
-        (true, _) => {
-            let at = if in_loops { format!("{} as usize", at.operand(Binds::Unary)) } else { at.text };
-            match valid {
-                Valid::All => format!("out[{at}] = input[index as usize];"),
-                Valid::None => format!("out[{at}] = 0.0;"),
-                Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
-            }
-        }
-        (false, Valid::All) => format!("out[{}] = in[index];", at.text),
-        (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
-        (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+/// The nest of a kernel that gathers, and the names of its two accesses: what is read, where the guard holds, and the position in the
+/// output, which is in row-major order. Axes of one element have no loop.
+fn gathering(code: &IndexExpr) -> Result<(Nest, [String; 2]), Error> {
+    let variables = code.graph.variables();
+    let loops = code.extents.len();
+    let mut graph = Graph::new();
+    for Variable { name, range } in &variables[loops..] {
+        graph.variable(name, range.clone())?;
     }
-}
-
-/// The loops that do not run once, each inside of the one before it, and the position of an element in the output: the sum of
-/// each loop times the sizes of those inside of it. Where there is never an element there are no loops.
-fn levels(code: &IndexExpr, names: Vec<String>) -> Result<(Levels, Expr), Error> {
-    let mut graph = code.graph.clone();
-    let mut depths = vec![0; names.len()];
-    let mut all = vec![Level::new(None, None)];
-    let begin = graph.int(0);
-    let (mut terms, mut stride): (Vec<Expr>, Option<Expr>) = (Vec::new(), None);
-    let loops = if code.extents.contains(&0) { 0 } else { code.extents.len() };
-    for (axis, depth) in depths.iter_mut().enumerate().take(loops) {
-        let end = match code.sizes.get(axis) {
-            Some(size) => *size,
-            None => graph.int(code.extents[axis]),
-        };
-        if constant(&graph, end) == Some(1) {
+    let mut nest = Nest::new(graph);
+    let sizes = match code.sizes.is_empty() {
+        true => code.extents.iter().map(|extent| nest.graph_mut().int(*extent)).collect(),
+        false => nest.graph_mut().import_all(&code.graph, &code.sizes)?,
+    };
+    let zero = nest.graph_mut().int(0);
+    let mut axes = Vec::new();
+    for (size, variable) in sizes.iter().zip(variables) {
+        if constant(nest.graph(), *size) == Some(1) {
+            axes.push(zero);
             continue;
         }
-        let Variable { name, range } = code.graph.variables()[axis].clone();
-        let variable = graph.variable(&name, range)?;
-        let header = Header { name, variable, begin, end, is_reduced: false, place: axis };
-        all.push(Level::new(Some(all.len() - 1), Some(header)));
-        *depth = all.len() - 1;
+        axes.push(nest.each(&variable.name, *size)?);
     }
-    if let Some(level) = all.last_mut() {
-        level.is_innermost = true;
+    let mut position = zero;
+    for (axis, size) in axes.iter().zip(&sizes) {
+        let graph = nest.graph_mut();
+        let outer = graph.binary(Binary::Mul, position, *size)?;
+        position = graph.binary(Binary::Add, outer, *axis)?;
     }
-    for level in all[1..].iter().rev() {
-        let Some(Header { variable, end, .. }) = level.header.clone() else { continue };
-        terms.push(match stride {
-            Some(stride) => graph.binary(Binary::Mul, variable, stride)?,
-            None => variable,
-        });
-        stride = Some(match stride {
-            Some(stride) => graph.binary(Binary::Mul, end, stride)?,
-            None => end,
-        });
+    let accesses = ["in", "out"].map(|name| {
+        let numbered = (2..).map(|number| format!("{name}_{number}"));
+        let is_free = |name: &String| variables.iter().all(|variable| variable.name != *name);
+        std::iter::once(name.to_owned()).chain(numbered).find(is_free).unwrap_or_default()
+    });
+    let [input, output] = &accesses;
+    nest.read_unchecked(input, code, &axes)?;
+    nest.access(output, position, None)?;
+    let whole = nest.clone();
+    // What leaves 64 bits when it is split stays as it is.
+    if nest.split_where_affine().is_err() {
+        nest = whole;
     }
-    let mut position = None;
-    for term in terms.into_iter().rev() {
-        position = Some(match position {
-            Some(position) => graph.binary(Binary::Add, position, term)?,
-            None => term,
-        });
+    // Each condition decides in the outermost loop that it depends on; where it does not hold for all of those inside, they ask.
+    for condition in conjuncts(nest.graph(), nest.accesses()[0].valid) {
+        let parts = nest.graph().parts(&[condition]);
+        let outermost = nest.loops().iter().find(|one| parts.contains(&one.variable));
+        if let Some(name) = outermost.map(|one| one.name.clone()) {
+            nest.partition(&name, &[input])?;
+        }
     }
-    let position = position.unwrap_or(begin);
-    Ok((Levels { graph, all, names, depths }, position))
+    Ok((nest, accesses))
 }
 
 /// The same expressions with sums and conjunctions reassociated for loop-invariant code motion: their operands in the

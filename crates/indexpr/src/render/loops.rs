@@ -4,7 +4,7 @@ use super::clike::{Binds, Root, Text, Writer};
 use super::kernel::grouped;
 use super::language::Unsupported;
 use super::lower::{Dialect, Op, Program};
-use crate::constants::parts;
+use crate::constants::{constant, parts};
 use crate::graph::{Expr, Graph, Node};
 use crate::nest::Levels;
 
@@ -33,6 +33,8 @@ pub(super) struct Lines {
     pub(super) lines: String,
     /// The type of signed numbers.
     pub(super) number: &'static str,
+    /// The places of the variables that something is made of.
+    pub(super) used: Vec<usize>,
 }
 
 /// Levels as text, with loop-invariant code motion: a definition stands in the innermost loop that it depends on, and no
@@ -100,7 +102,9 @@ pub(super) fn written(
         if let Some(header) = &level.header
             && let Node::Variable(variable) = levels.graph.node(header.variable)
         {
-            let is_used = used.binary_search(&header.variable).is_ok();
+            // One that has one value is a literal wherever it stands.
+            let is_literal = constant(&levels.graph, header.variable).is_some();
+            let is_used = !is_literal && used.binary_search(&header.variable).is_ok();
             let name = if dialect == Dialect::Rust && !is_used { "_" } else { variables[variable] };
             let number = program.type_of(unsigned);
             let is_literal = |root: usize| matches!(program.op(places[root]), Op::Int(_));
@@ -137,7 +141,11 @@ pub(super) fn written(
         }
         pending.extend(levels.within(at).rev().map(Step::Open));
     }
-    Ok(Lines { lines: text.lines, number: program.number_type() })
+    let variable = |part: &Expr| match levels.graph.node(*part) {
+        Node::Variable(place) if constant(&levels.graph, *part).is_none() => Some(place),
+        _ => None,
+    };
+    Ok(Lines { lines: text.lines, number: program.number_type(), used: used.iter().filter_map(variable).collect() })
 }
 
 impl Levels {

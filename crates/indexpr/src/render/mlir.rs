@@ -3,7 +3,7 @@
 
 use super::language::{Reason, Unsupported};
 use super::loops::Part;
-use super::nest::{Asked, Body, Piece, pieces};
+use super::nest::{Asked, Placed, filled};
 use crate::constants::{constant, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use crate::nest::{Levels, Mistake, Nest};
@@ -50,8 +50,8 @@ pub(super) fn map(graph: &Graph, results: &[Expr]) -> Result<String, Unsupported
 }
 
 /// A nest as loops of the affine dialect, around a body.
-pub(super) fn nest(nest: &Nest, levels: &Levels, asked: &[Asked], body: &Body) -> Result<String, Unsupported> {
-    let writer = Nested { nest, levels, asked, body, outer: levels.around_reduced(), lines: String::new() };
+pub(super) fn nest(nest: &Nest, levels: &Levels, asked: &[Asked], placed: &[Placed]) -> Result<String, Unsupported> {
+    let writer = Nested { nest, levels, asked, placed, outer: levels.around_reduced(), lines: String::new() };
     Ok(writer.written()?)
 }
 
@@ -59,7 +59,7 @@ struct Nested<'a> {
     nest: &'a Nest,
     levels: &'a Levels,
     asked: &'a [Asked],
-    body: &'a Body,
+    placed: &'a [Placed],
     outer: Vec<bool>,
     lines: String,
 }
@@ -162,21 +162,8 @@ impl Nested<'_> {
         }
         let is_first = |at: usize| titles[..at].iter().all(|(title, _)| *title != titles[at].0);
         let defined: Vec<usize> = (0..titles.len()).filter(|at| titles[*at].1.is_some() && is_first(*at)).collect();
-        let body = |asked: &[Asked], text: &str, level: usize, part: Part| {
-            let mut lines = String::new();
-            for piece in pieces(text) {
-                match piece {
-                    Piece::Text(text) => lines += text,
-                    Piece::Name(name, guard) => {
-                        let at = asked.iter().position(|asked| {
-                            (asked.level, asked.guard) == (level, guard) && asked.part == part && asked.name == name
-                        });
-                        lines += at.map_or("", |at| &titles[at].0);
-                    }
-                }
-            }
-            lines
-        };
+        let (asked, placed) = (self.asked, self.placed);
+        let body = |level: usize, part: Part| filled(placed, asked, level, part, &|at| &titles[at].0);
         let (mut pending, mut depth) = (vec![Step::Open(0)], 0);
         while let Some(step) = pending.pop() {
             match step {
@@ -200,7 +187,7 @@ impl Nested<'_> {
                         }
                     }
                     if self.outer[at] {
-                        let lines = body(self.asked, self.body.of(Part::Before), at, Part::Before);
+                        let lines = body(at, Part::Before);
                         lines.lines().for_each(|line| self.line(depth, line));
                         pending.push(Step::After(at));
                     }
@@ -213,13 +200,13 @@ impl Nested<'_> {
                         pending.push(Step::Close(depth - 1));
                     }
                     if self.levels.all()[at].is_innermost {
-                        let lines = body(self.asked, self.body.of(Part::Inner), at, Part::Inner);
+                        let lines = body(at, Part::Inner);
                         lines.lines().for_each(|line| self.line(depth, line));
                     }
                     pending.extend(self.levels.within(at).rev().map(Step::Open));
                 }
                 Step::After(at) => {
-                    let lines = body(self.asked, self.body.of(Part::After), at, Part::After);
+                    let lines = body(at, Part::After);
                     lines.lines().for_each(|line| self.line(depth, line));
                 }
                 Step::Close(to) => {

@@ -2,13 +2,13 @@
 
 use super::clike::{self, Binds};
 use super::language::{Language, Reason, Unsupported};
-use super::loops::{How, Part, written};
+use super::loops::{How, Lines, Part, written};
 use super::lower::Dialect;
 use super::mlir;
 use super::sized::unreserved;
 use crate::constants::{constant, literal, parts};
 use crate::graph::{Binary, Expr, Node};
-use crate::nest::{Levels, Mistake, Nest, Reference, Signedness, Width};
+use crate::nest::{Levels, Mistake, Nest, Signedness, Width};
 
 /// What a nest does: lines of text in the language that is written, in which names between braces stand for what was computed.
 ///
@@ -50,6 +50,16 @@ use crate::nest::{Levels, Mistake, Nest, Reference, Signedness, Width};
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     lines: [String; 3],
+    choices: Vec<Choice>,
+}
+
+/// One text or another, by a guard.
+#[derive(Clone, Debug)]
+struct Choice {
+    name: String,
+    guard: String,
+    holds: String,
+    fails: String,
 }
 
 impl Body {
@@ -59,7 +69,7 @@ impl Body {
     /// let _ = indexpr::Body::new("out[{out}] += a[{a}];");
     /// ```
     pub fn new(lines: impl Into<String>) -> Body {
-        Body { lines: [String::new(), lines.into(), String::new()] }
+        Body { lines: [String::new(), lines.into(), String::new()], choices: Vec::new() }
     }
 
     /// The same body with lines that stand before the outermost of the reduced loops that are innermost; before the body
@@ -85,9 +95,127 @@ impl Body {
         self
     }
 
-    pub(super) fn of(&self, part: Part) -> &str {
+    /// The same body, in which `{name}` is one text where the guard of an access holds and another where it does not.
+    ///
+    /// Where loops say which of both it is, as in the parts of a [partition](Nest::partition), that one stands there alone;
+    /// elsewhere it is a choice in the language that is written. Both texts may have accesses and values between braces.
+    ///
+    /// ```
+    /// use indexpr::{Body, Graph, Language, Nest};
+    ///
+    /// let mut nest = Nest::new(Graph::new());
+    /// nest.each("i", 10)?;
+    /// let (index, inside) = (nest.parse("i - 1")?, nest.parse("1 <= i < 9")?);
+    /// nest.access("x", index, Some(inside))?;
+    /// let body = Body::new("y[{i}] = {element};").choice("element", "x", "x[{x}]", "0.0f");
+    /// let code = nest.code(Language::C, &body)?;
+    /// assert!(code.ends_with("    y[i] = (valid_x ? x[index_x] : 0.0f);\n}\n"));
+    ///
+    /// nest.partition("i", &["x"])?;
+    /// assert_eq!(
+    ///     nest.code(Language::C, &body)?,
+    ///     "\
+    /// for (int i = 0; i < 1; ++i) {
+    ///     y[i] = 0.0f;
+    /// }
+    /// for (int i = 1; i < 9; ++i) {
+    ///     const int index_x = i - 1;
+    ///     y[i] = x[index_x];
+    /// }
+    /// for (int i = 9; i < 10; ++i) {
+    ///     y[i] = 0.0f;
+    /// }
+    /// ",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn choice(
+        mut self,
+        name: impl Into<String>,
+        access: impl Into<String>,
+        holds: impl Into<String>,
+        fails: impl Into<String>,
+    ) -> Body {
+        let (name, guard, holds, fails) = (name.into(), access.into(), holds.into(), fails.into());
+        self.choices.retain(|choice| choice.name != name);
+        self.choices.push(Choice { name, guard, holds, fails });
+        self
+    }
+
+    fn of(&self, part: Part) -> &str {
         &self.lines[part as usize]
     }
+
+    /// The lines of a part with every choice made, or written as one in a language: `guard` gives a guard's constant value, if it
+    /// has one.
+    fn chosen(&self, part: Part, dialect: Option<Dialect>, guard: &dyn Fn(&str) -> Option<bool>) -> String {
+        let mut text = String::new();
+        for piece in pieces(self.of(part)) {
+            match piece {
+                Piece::Text(own) => text += own,
+                Piece::Name(name, is_guard) => {
+                    match self.choices.iter().find(|choice| choice.name == name && !is_guard) {
+                        Some(choice) => text += &choice.written(guard(&choice.guard), dialect),
+                        None if is_guard => text += &format!("{{{name}?}}"),
+                        None => text += &format!("{{{name}}}"),
+                    }
+                }
+            }
+        }
+        text
+    }
+}
+
+impl Choice {
+    fn written(&self, holds: Option<bool>, dialect: Option<Dialect>) -> String {
+        let Choice { guard, holds: then, fails: otherwise, .. } = self;
+        match (holds, dialect) {
+            (Some(true), _) => then.clone(),
+            (Some(false), _) => otherwise.clone(),
+            (None, Some(Dialect::Python)) => format!("({then} if {{{guard}?}} else {otherwise})"),
+            (None, Some(Dialect::Rust)) => format!("if {{{guard}?}} {{ {then} }} else {{ {otherwise} }}"),
+            (None, Some(Dialect::Wgsl)) => format!("select({otherwise}, {then}, {{{guard}?}})"),
+            (None, _) => format!("({{{guard}?}} ? {then} : {otherwise})"),
+        }
+    }
+}
+
+/// Lines of a body as they stand in a level.
+pub(super) struct Placed {
+    pub(super) level: usize,
+    pub(super) part: Part,
+    pub(super) text: String,
+}
+
+/// The lines of a body in all levels in which they stand.
+pub(super) fn placed(
+    nest: &Nest,
+    levels: &Levels,
+    body: &Body,
+    dialect: Option<Dialect>,
+) -> Result<Vec<Placed>, Unsupported> {
+    // What stands nowhere, since nothing runs, is no mistake, but a name that nothing has is.
+    for part in [Part::Before, Part::Inner, Part::After] {
+        for piece in pieces(&body.chosen(part, dialect, &|_| None)) {
+            if let Piece::Name(name, guard) = piece {
+                known(nest, name, guard)?;
+            }
+        }
+    }
+    let outer = levels.around_reduced();
+    let mut all = Vec::new();
+    for (level, one) in levels.all().iter().enumerate() {
+        let parts = [(Part::Before, outer[level]), (Part::Inner, one.is_innermost), (Part::After, outer[level])];
+        for (part, _) in parts.into_iter().filter(|(_, stands)| *stands) {
+            let guard = |name: &str| {
+                let expr = named(levels, level, part, name, true)?.1;
+                constant(&levels.graph, expr).map(|value| value != 0)
+            };
+            all.push(Placed { level, part, text: body.chosen(part, dialect, &guard) });
+        }
+    }
+    Ok(all)
 }
 
 /// A piece of a body: text, or what stands between braces and whether the guard is meant.
@@ -128,58 +256,64 @@ pub(super) struct Asked {
     pub(super) expr: Expr,
 }
 
-/// What a body asks for, level by level.
-pub(super) fn asked(nest: &Nest, levels: &Levels, body: &Body) -> Result<Vec<Asked>, Unsupported> {
-    // What stands nowhere, since nothing runs, is no mistake, but a name that nothing has is.
-    for part in [Part::Before, Part::Inner, Part::After] {
-        for piece in pieces(body.of(part)) {
-            if let Piece::Name(name, guard) = piece {
-                known(nest, name, guard)?;
-            }
+/// The lines of a part in a level, with what is `shown` of each thing that is asked for.
+pub(super) fn filled<'t>(
+    placed: &[Placed],
+    asked: &[Asked],
+    level: usize,
+    part: Part,
+    shown: &dyn Fn(usize) -> &'t str,
+) -> String {
+    let mut lines = String::new();
+    for Placed { text, .. } in placed.iter().filter(|own| own.level == level && own.part == part) {
+        for piece in pieces(text) {
+            lines += match piece {
+                Piece::Text(text) => text,
+                Piece::Name(name, guard) => {
+                    let is_it = |asked: &Asked| {
+                        (asked.level, asked.guard) == (level, guard) && asked.part == part && asked.name == name
+                    };
+                    asked.iter().position(is_it).map_or("", shown)
+                }
+            };
         }
     }
-    let mut all = Vec::new();
-    let outer = levels.around_reduced();
-    for (at, level) in levels.all().iter().enumerate() {
-        let parts = [(Part::Before, outer[at]), (Part::Inner, level.is_innermost), (Part::After, outer[at])];
-        for (part, _) in parts.into_iter().filter(|(_, stands)| *stands) {
-            // The first innermost level inside of this one: what is known here is the same in all of them.
-            let inner = levels.first_innermost(at);
-            for piece in pieces(body.of(part)) {
-                let Piece::Name(name, guard) = piece else { continue };
-                let Some((title, mut expr)) = named(levels, inner, name, guard) else { continue };
-                if guard && part != Part::Inner {
-                    // Loops and conditions that are further in say nothing here.
-                    let is_it = |access: &Reference| access.name == name;
-                    expr = levels.all()[inner]
-                        .accesses
-                        .iter()
-                        .position(is_it)
-                        .and_then(|access| Some(level.around_reduced.as_ref()?[access]))
-                        .unwrap_or(expr);
-                }
-                let has_before = |other: &Asked| {
-                    (other.level, other.guard) == (at, guard) && other.part == part && other.name == name
-                };
-                if all.iter().any(has_before) {
-                    continue;
-                }
-                if let Some(variable) = levels.first_unknown(expr, at) {
-                    return Err(Reason::from(Mistake::Inside { name: name.into(), variable: variable.into() }).into());
-                }
-                all.push(Asked { level: at, part, name: name.into(), guard, title, expr });
+    lines
+}
+
+/// What lines of a body ask for, level by level.
+pub(super) fn asked(levels: &Levels, placed: &[Placed]) -> Result<Vec<Asked>, Unsupported> {
+    let mut all: Vec<Asked> = Vec::new();
+    for &Placed { level, part, ref text } in placed {
+        for piece in pieces(text) {
+            let Piece::Name(name, guard) = piece else { continue };
+            let Some((title, expr)) = named(levels, level, part, name, guard) else { continue };
+            let has_before = |other: &Asked| {
+                (other.level, other.guard) == (level, guard) && other.part == part && other.name == name
+            };
+            if all.iter().any(has_before) {
+                continue;
             }
+            if let Some(variable) = levels.first_unknown(expr, level) {
+                return Err(Reason::from(Mistake::Inside { name: name.into(), variable: variable.into() }).into());
+            }
+            all.push(Asked { level, part, name: name.into(), guard, title, expr });
         }
     }
     Ok(all)
 }
 
-/// What a name between braces stands for in a level, and how it is called in the text.
-fn named(levels: &Levels, level: usize, name: &str, guard: bool) -> Option<(String, Expr)> {
-    let level = &levels.all()[level];
-    if let Some(access) = level.accesses.iter().find(|access| access.name == name) {
+/// What a name between braces stands for in lines of a level, and how it is called in the text.
+fn named(levels: &Levels, at: usize, part: Part, name: &str, guard: bool) -> Option<(String, Expr)> {
+    // The first innermost level inside of this one: what is known here is the same in all of them.
+    let level = &levels.all()[levels.first_innermost(at)];
+    if let Some(place) = level.accesses.iter().position(|access| access.name == name) {
+        let access = &level.accesses[place];
+        // Loops and conditions that are further in say nothing before and after them.
+        let around = levels.all()[at].around_reduced.as_ref().filter(|_| part != Part::Inner);
+        let valid = around.map_or(access.valid, |guards| guards[place]);
         return Some(match guard {
-            true => (format!("valid_{name}"), access.valid),
+            true => (format!("valid_{name}"), valid),
             false => (format!("index_{name}"), access.index),
         });
     }
@@ -280,23 +414,27 @@ impl Nest {
         if [Part::Before, Part::After].iter().all(|part| body.of(*part).trim().is_empty()) {
             levels = levels.with_bodies();
         }
-        let asked = asked(self, &levels, body)?;
         match language.dialect() {
-            None => mlir::nest(self, &levels, &asked, body),
+            None => {
+                let placed = placed(self, &levels, body, None)?;
+                mlir::nest(self, &levels, &asked(&levels, &placed)?, &placed)
+            }
             Some(Dialect::Latex) => Err(Reason::from(Mistake::NoLoops { language }).into()),
-            Some(dialect) => text(self, levels, &asked, body, dialect),
+            Some(dialect) => Ok(text(self, levels, body, dialect, 0)?.lines),
         }
     }
 }
 
 /// The text in a language that looks like C, more or less.
-fn text(
+pub(super) fn text(
     nest: &Nest,
     mut levels: Levels,
-    asked: &[Asked],
     body: &Body,
     dialect: Dialect,
-) -> Result<String, Unsupported> {
+    depth: usize,
+) -> Result<Lines, Unsupported> {
+    let placed = placed(nest, &levels, body, Some(dialect))?;
+    let asked = &asked(&levels, &placed)?[..];
     let unsigned = nest.signedness == Signedness::Unsigned && dialect.is_c();
     levels.names = unreserved(levels.names);
     // An unsigned number is not less than an end below 0.
@@ -335,22 +473,10 @@ fn text(
             }
         }
     }
-    let lines = |level: usize, part: Part, _: &[clike::Text]| {
-        let of = |name: &str, guard: bool| {
-            let is_it = |asked: &Asked| {
-                asked.level == level && asked.part == part && asked.guard == guard && asked.name == name
-            };
-            asked.iter().position(is_it).map_or("", |at| &shown[at][..])
-        };
-        let text = |piece| match piece {
-            Piece::Text(text) => text,
-            Piece::Name(name, guard) => of(name, guard),
-        };
-        pieces(body.of(part)).into_iter().map(text).collect::<String>()
-    };
+    let lines = |level: usize, part: Part, _: &[clike::Text]| filled(&placed, asked, level, part, &|at| &shown[at]);
     let around = levels.around_reduced();
-    let how = How { dialect, unsigned, elements, depth: 0 };
-    Ok(written(&levels, &named, &used, &around, how, &lines)?.lines)
+    let how = How { dialect, unsigned, elements, depth };
+    written(&levels, &named, &used, &around, how, &lines)
 }
 
 /// The names of what a body asks for: those that it has by itself, or others where they name something else in one scope.

@@ -102,7 +102,7 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     let names = names(code);
     match language {
         Language::Python => numpy(code, &names),
-        Language::C | Language::Rust => nest(code, names, language),
+        Language::C | Language::Rust => nest(code, language),
         Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
         _ => grid(code, &names, language),
     }
