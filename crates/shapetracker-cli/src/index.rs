@@ -139,7 +139,10 @@ pub(crate) fn written(
         "bits": int::bits(values),
     });
     let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
-    let mut remarks = vec![about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
+    // A kernel computes parts of an index in outer loops, and those of a split loop without its divisions.
+    let of = if kernel { "an index by itself: " } else { "" };
+    let weight = format!("{of}{}", weight_text(graph, &parts));
+    let mut remarks = vec![about, ranges_text("index", extremes, values), weight];
     if expr.lowest() < 0 {
         let (low, before) = (expr.lowest(), expr.lowest().unsigned_abs());
         remarks.insert(1, format!("reads from address {low} on, {before} before the beginning of the array"));

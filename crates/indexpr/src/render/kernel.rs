@@ -1,7 +1,6 @@
 //! Complete kernels that gather: every element of the output, in row-major order, is what its guarded index reads.
 
 use shapetracker_base::list::sort_short_by_key;
-use shapetracker_base::text::tuple;
 
 use super::clike::{Root, Statement, Writer};
 use super::cuda;
@@ -38,26 +37,46 @@ pub(super) fn elements(code: &IndexExpr) -> i64 {
 }
 
 /// The names of a graph's variables.
-fn names(graph: &Graph) -> Vec<&str> {
-    graph.variables().iter().map(|variable| &variable.name[..]).collect()
+pub(super) fn names(graph: &Graph) -> Vec<String> {
+    graph.variables().iter().map(|variable| variable.name.clone()).collect()
 }
 
 /// A NumPy function over arrays with one axis per loop, each of which has a length along its own axis alone.
 fn numpy(code: &IndexExpr) -> Result<String, Unsupported> {
-    let (graph, shape) = (&code.graph, tuple(&code.extents));
+    let graph = &code.graph;
     let valid = if elements(code) == 0 { Valid::None } else { Valid::of(graph, code.valid) };
     let named = valid.named(code.valid, code.index);
-    let mut lines = Vec::new();
-    for axis in used_loops(graph, &named) {
-        let name = &graph.variables()[axis].name;
-        let mut sizes = vec![1; code.extents.len()];
-        sizes[axis] = code.extents[axis];
-        lines.push(format!("{name} = np.arange({}, dtype=np.int64).reshape({})", sizes[axis], tuple(&sizes)));
+    let names = unreserved(names(graph));
+    let sizes: Vec<String> = code.extents.iter().map(i64::to_string).collect();
+    let (statements, _) = statements(graph, &names, Dialect::NumPy, &named, 0)?;
+    let statements = statements.into_iter().map(|statement| statement.text).collect();
+    Ok(numpy_function(&names, &sizes, &used_loops(graph, &named), [Vec::new(), statements], valid))
+}
+
+/// A function of the buffer and the names after those of the loops, of which some are used: the lines that define what sizes need, and those
+/// that define what is read and where.
+pub(super) fn numpy_function(
+    names: &[String],
+    sizes: &[String],
+    used: &[usize],
+    [mut lines, definitions]: [Vec<String>; 2],
+    valid: Valid,
+) -> String {
+    let tuple = |list: &[String]| format!("({}{})", list.join(", "), if list.len() == 1 { "," } else { "" });
+    let (loops, parameters) = names.split_at(sizes.len());
+    for &axis in used.iter().filter(|axis| **axis < sizes.len()) {
+        let mut shape = vec!["1".to_owned(); sizes.len()];
+        shape[axis].clone_from(&sizes[axis]);
+        let line = format!("{} = np.arange({}, dtype=np.int64).reshape({})", loops[axis], sizes[axis], tuple(&shape));
+        lines.push(line);
     }
-    let (statements, _) = statements(graph, Dialect::NumPy, &named, 0)?;
-    lines.extend(statements.into_iter().map(|statement| statement.text));
-    lines.push(format!("out = np.zeros({shape}, buffer.dtype)"));
+    lines.extend(definitions);
+    lines.push(format!("out = np.zeros({}, buffer.dtype)", tuple(sizes)));
     match valid {
+        // An index without an axis of no element would be read.
+        Valid::All if !parameters.is_empty() => {
+            lines.push("out[...] = buffer[np.broadcast_to(index, out.shape)]".into())
+        }
         Valid::All => lines.push("out[...] = buffer[index]".into()),
         Valid::None => {}
         Valid::Some => {
@@ -67,12 +86,14 @@ fn numpy(code: &IndexExpr) -> Result<String, Unsupported> {
     }
     lines.push("return out".into());
     let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
-    Ok(format!("import numpy as np\n\n\ndef gather(buffer):\n{body}"))
+    let arguments: String = parameters.iter().map(|name| format!(", {name}")).collect();
+    format!("import numpy as np\n\n\ndef gather(buffer{arguments}):\n{body}")
 }
 
 /// The definitions of names, and whether numbers have 64 bits.
 fn statements(
     graph: &Graph,
+    names: &[String],
     dialect: Dialect,
     named: &[(&str, Expr)],
     elements: i64,
@@ -80,9 +101,71 @@ fn statements(
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
     let (program, places) = Program::with_elements(graph, &exprs, dialect, elements, false)?;
     let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
-    let (statements, _) =
-        Writer { program: &program, variables: &names(graph), levels: &[], foreign: false }.write(&roots);
+    let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+    let (statements, _) = Writer { program: &program, variables: &names, levels: &[], foreign: false }.write(&roots);
     Ok((statements, program.wide))
+}
+
+/// A size that a kernel takes: its name and its type.
+pub(super) type Argument<'a> = (&'a str, &'static str);
+
+/// What stands before the lines of a kernel of one thread per element.
+pub(super) fn head(language: Language, arguments: &[Argument<'_>]) -> String {
+    let listed = |text: &dyn Fn(usize, &Argument<'_>) -> String| {
+        arguments.iter().enumerate().map(|(place, argument)| text(place, argument)).collect::<String>()
+    };
+    let more = || listed(&|_, (name, number)| format!(", {number} {name}"));
+    match language {
+        Language::Cuda => format!(
+            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out{}) {{\n",
+            more()
+        ),
+        Language::OpenCl => format!(
+            "__kernel void gather(__global const float *restrict in, __global float *restrict out{}) {{\n",
+            more()
+        ),
+        Language::Metal => format!(
+            "#include <metal_stdlib>\n\
+             using namespace metal;\n\
+             \n\
+             kernel void gather(\n    \
+                 device const float *in [[buffer(0)]],\n    \
+                 device float *out [[buffer(1)]],\n\
+             {}    \
+                 uint gid [[thread_position_in_grid]]\n\
+             ) {{\n",
+            listed(&|place, (name, number)| format!("    constant {number} &{name} [[buffer({})]],\n", place + 2))
+        ),
+        _ => {
+            let fields = listed(&|_, (name, number)| format!("    {name}: {number},\n"));
+            let has_sizes = !arguments.is_empty();
+            format!(
+                "{}\
+                 @group(0) @binding(0) var<storage, read> input: array<f32>;\n\
+                 @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
+                 {}\
+                 \n\
+                 @compute @workgroup_size(64)\n\
+                 fn gather(\n    \
+                     @builtin(global_invocation_id) id: vec3<u32>,\n    \
+                     @builtin(num_workgroups) groups: vec3<u32>,\n\
+                 ) {{\n",
+                if has_sizes { format!("struct Sizes {{\n{fields}}}\n\n") } else { String::new() },
+                if has_sizes { "@group(0) @binding(2) var<uniform> sizes: Sizes;\n" } else { "" },
+            )
+        }
+    }
+}
+
+/// The line that numbers the threads; none where the head does.
+pub(super) fn thread(language: Language, number: &str, wide: bool) -> Option<String> {
+    Some(match (language, wide) {
+        (Language::Cuda, false) => "const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into(),
+        (Language::Cuda, true) => format!("const {number} gid = ({number})blockIdx.x * blockDim.x + threadIdx.x;"),
+        (Language::OpenCl, _) => format!("const {number} gid = get_global_id(0);"),
+        (Language::Wgsl, _) => "let gid = id.y * (groups.x * 64u) + id.x;".into(),
+        _ => return None,
+    })
 }
 
 /// A kernel of one thread per element, which computes the loop variables from the number of the thread, or its index from
@@ -94,32 +177,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         return Err(Reason::Grid { language, elements, most: u32::MAX.into() }.into());
     }
     let dialect = language.dialect().unwrap_or(Dialect::C);
-    let head = match language {
-        Language::Cuda => {
-            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {\n"
-        }
-        Language::OpenCl => "__kernel void gather(__global const float *restrict in, __global float *restrict out) {\n",
-        Language::Metal => {
-            "#include <metal_stdlib>\n\
-             using namespace metal;\n\
-             \n\
-             kernel void gather(\n    \
-                 device const float *in [[buffer(0)]],\n    \
-                 device float *out [[buffer(1)]],\n    \
-                 uint gid [[thread_position_in_grid]]\n\
-             ) {\n"
-        }
-        _ => {
-            "@group(0) @binding(0) var<storage, read> input: array<f32>;\n\
-             @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
-             \n\
-             @compute @workgroup_size(64)\n\
-             fn gather(\n    \
-                 @builtin(global_invocation_id) id: vec3<u32>,\n    \
-                 @builtin(num_workgroups) groups: vec3<u32>,\n\
-             ) {\n"
-        }
-    };
+    let head = head(language, &[]);
     if elements == 0 {
         let body = match language {
             Language::Wgsl => "",
@@ -147,7 +205,9 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     };
     let valid_where = Valid::of(graph, valid);
     let named = valid_where.named(valid, index);
-    let (statements, wide) = statements(graph, dialect, &named, elements)?;
+    // The number of the element is a name of the kernel's own.
+    let names = if flat.is_some() { names(graph) } else { unreserved(names(graph)) };
+    let (statements, wide) = statements(graph, &names, dialect, &named, elements)?;
     let number = match (language, wide) {
         (Language::Cuda, false) => "unsigned",
         (Language::Cuda, true) => "unsigned long long",
@@ -155,13 +215,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         (_, true) => "ulong",
     };
     let mut lines = Vec::new();
-    lines.push(match (language, wide) {
-        (Language::Cuda, false) => "const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into(),
-        (Language::Cuda, true) => format!("const {number} gid = ({number})blockIdx.x * blockDim.x + threadIdx.x;"),
-        (Language::OpenCl, _) => format!("const {number} gid = get_global_id(0);"),
-        (Language::Wgsl, _) => "let gid = id.y * (groups.x * 64u) + id.x;".into(),
-        _ => String::new(),
-    });
+    lines.extend(thread(language, number, wide));
     lines.push(match language {
         Language::Wgsl => format!("if gid >= {elements}u {{ return; }}"),
         _ if fours => format!("if (gid >= {}u) return;", elements / 4),
@@ -171,7 +225,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         lines.push(format!("const {number} element = gid * 4;"));
     }
     for axis in used_loops(graph, &named) {
-        let name = &graph.variables()[axis].name;
+        let name = &names[axis];
         let digit = match flat {
             Some(_) if fours => "element".into(),
             Some(_) => "gid".into(),
@@ -222,7 +276,7 @@ pub(super) fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsup
         true => "pub fn gather(input: &[f32], out: &mut [f32]",
         false => "void gather(const float *restrict in, float *restrict out",
     });
-    let names = unreserved(nest.graph().variables().iter().map(|variable| variable.name.clone()).collect());
+    let names = unreserved(names(nest.graph()));
     let arguments = &names[..nest.parameters().len()];
     for name in arguments {
         head += &if is_rust { format!(", {name}: {number}") } else { format!(", {number} {name}") };

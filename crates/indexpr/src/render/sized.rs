@@ -4,7 +4,7 @@
 use smallvec::SmallVec;
 
 use super::clike::{Root, Writer};
-use super::kernel::{elements, nest, stores};
+use super::kernel::{Argument, elements, head, nest, numpy_function, stores, thread};
 use super::language::{Language, Reason, Unsupported};
 use super::lower::{Dialect, Op, Program};
 use super::parts::{Valid, used_loops};
@@ -49,8 +49,9 @@ impl IndexExpr {
     ///     for (int i = 0; i < n; ++i) {
     ///         const int t0 = i * 4;
     ///         for (int j = 0; j < 4; ++j) {
-    ///             const int index = i + j * n;
-    ///             out[t0 + j] = in[index];
+    ///             const int index_out = t0 + j;
+    ///             const int index_in = i + n * j;
+    ///             out[index_out] = in[index_in];
     ///         }
     ///     }
     /// }
@@ -110,7 +111,7 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
 
 /// The names of the variables.
 fn names(code: &IndexExpr) -> Vec<String> {
-    unreserved(code.graph.variables().iter().map(|variable| variable.name.clone()).collect())
+    unreserved(super::kernel::names(&code.graph))
 }
 
 /// Names with an underscore behind those that mean something else in a kernel.
@@ -209,28 +210,9 @@ fn numpy(code: &IndexExpr, names: &[String]) -> Result<String, Unsupported> {
     let valid = Valid::of(graph, code.valid);
     let named = valid.named(code.valid, code.index);
     let sizes = sizes(code, names, Dialect::NumPy, &named)?;
-    let (mut lines, texts) = sizes.statements(|value| value.to_string());
-    let after = lines.len();
-    let tuple = |list: &[String]| format!("({}{})", list.join(", "), if list.len() == 1 { "," } else { "" });
-    for axis in used_loops(graph, &named).into_iter().filter(|place| *place < code.sizes.len()) {
-        let mut shape = vec!["1".to_owned(); code.sizes.len()];
-        shape[axis].clone_from(&texts[axis]);
-        let line = format!("{} = np.arange({}, dtype=np.int64).reshape({})", names[axis], texts[axis], tuple(&shape));
-        lines.push(line);
-    }
-    lines.extend(sizes.more(&named, after));
-    lines.push(format!("out = np.zeros({}, buffer.dtype)", tuple(&texts)));
-    match valid {
-        Valid::All => lines.push("out[...] = buffer[np.broadcast_to(index, out.shape)]".into()),
-        Valid::None => {}
-        Valid::Some => {
-            lines.push("valid = np.broadcast_to(valid, out.shape)".into());
-            lines.push("out[valid] = buffer[np.broadcast_to(index, out.shape)[valid]]".into());
-        }
-    }
-    lines.push("return out".into());
-    let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
-    Ok(format!("import numpy as np\n\n\ndef gather(buffer, {}):\n{body}", arguments(code, names).join(", ")))
+    let (lines, texts) = sizes.statements(|value| value.to_string());
+    let definitions = sizes.more(&named, lines.len());
+    Ok(numpy_function(names, &texts, &used_loops(graph, &named), [lines, definitions], valid))
 }
 
 /// A kernel of one thread per element. The loop variables are the digits of the thread's number, innermost first, each of
@@ -251,48 +233,10 @@ fn grid(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     let natural = sizes.program.type_of(true);
     let is_wgsl = language == Language::Wgsl;
 
-    let mut head = match language {
-        Language::Cuda => {
-            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out".to_owned()
-        }
-        Language::OpenCl => {
-            "__kernel void gather(__global const float *restrict in, __global float *restrict out".into()
-        }
-        Language::Metal => "#include <metal_stdlib>\n\
-             using namespace metal;\n\
-             \n\
-             kernel void gather(\n    \
-                 device const float *in [[buffer(0)]],\n    \
-                 device float *out [[buffer(1)]],\n"
-            .into(),
-        _ => "struct Sizes {\n".into(),
-    };
     let parameters = code.parameters().iter().zip(arguments(code, names));
-    for (place, (variable, name)) in parameters.enumerate() {
-        let number = sizes.program.type_of(variable.range.start >= 0);
-        head += &match language {
-            Language::Metal => format!("    constant {number} &{name} [[buffer({})]],\n", place + 2),
-            Language::Wgsl => format!("    {name}: {number},\n"),
-            _ => format!(", {number} {name}"),
-        };
-    }
-    head += match language {
-        Language::Metal => "    uint gid [[thread_position_in_grid]]\n) {\n",
-        Language::Wgsl => {
-            "}\n\
-             \n\
-             @group(0) @binding(0) var<storage, read> input: array<f32>;\n\
-             @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
-             @group(0) @binding(2) var<uniform> sizes: Sizes;\n\
-             \n\
-             @compute @workgroup_size(64)\n\
-             fn gather(\n    \
-                 @builtin(global_invocation_id) id: vec3<u32>,\n    \
-                 @builtin(num_workgroups) groups: vec3<u32>,\n\
-             ) {\n"
-        }
-        _ => ") {\n",
-    };
+    let parameters: Vec<Argument> =
+        parameters.map(|(variable, name)| (&name[..], sizes.program.type_of(variable.range.start >= 0))).collect();
+    let head = head(language, &parameters);
 
     let mut lines = Vec::new();
     if is_wgsl {
@@ -304,15 +248,7 @@ fn grid(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     let (statements, texts) = sizes.statements(|value| if is_wgsl { value.to_string() } else { format!("{value}u") });
     let after = statements.len();
     lines.extend(statements);
-    lines.extend(match (language, wide) {
-        (Language::Cuda, false) => Some("const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into()),
-        (Language::Cuda, true) => {
-            Some(format!("const {natural} gid = ({natural})blockIdx.x * blockDim.x + threadIdx.x;"))
-        }
-        (Language::OpenCl, _) => Some(format!("const {natural} gid = get_global_id(0);")),
-        (Language::Wgsl, _) => Some("let gid = id.y * (groups.x * 64u) + id.x;".into()),
-        _ => None,
-    });
+    lines.extend(thread(language, natural, wide));
     let one = if is_wgsl { "1" } else { "1u" };
     let counted: Vec<&str> = texts.iter().map(|text| &text[..]).filter(|text| *text != one).collect();
     let product = if counted.is_empty() { one.to_owned() } else { counted.join(" * ") };
