@@ -2652,7 +2652,7 @@ export const samples = [
     op: "code",
     request: { source: { chain: "(3, 2).flip(0)" }, language: "c", kernel: true },
     answer: {
-      code: "void gather(const float *restrict in, float *restrict out) {\n    for (int idx0 = 0; idx0 < 3; ++idx0) {\n        const int t0 = idx0 * 2;\n        const int t1 = 4 - t0;\n        for (int idx1 = 0; idx1 < 2; ++idx1) {\n            const int index = t1 + idx1;\n            out[t0 + idx1] = in[index];\n        }\n    }\n}\n",
+      code: "void gather(const float *restrict in, float *restrict out) {\n    for (int idx0 = 0; idx0 < 3; ++idx0) {\n        const int t0 = idx0 * 2;\n        const int t1 = 4 - t0;\n        for (int idx1 = 0; idx1 < 2; ++idx1) {\n            const int index_out = t0 + idx1;\n            const int index_in = t1 + idx1;\n            out[index_out] = in[index_in];\n        }\n    }\n}\n",
     },
   } satisfies Answered<"code">,
   {
