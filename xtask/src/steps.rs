@@ -182,7 +182,7 @@ const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
     let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
-    workspace.run(compiler::stand_in(&mut tests).envs(workspace.share_of_cases("1/4")))
+    workspace.run(compiler::stand_in(&mut tests).envs(workspace.share_of_cases("1/8")))
 }
 
 /// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
@@ -193,11 +193,11 @@ pub(crate) fn libraries(workspace: &Workspace) -> String {
     packages.map(|package| format!("--package {} ", package.name)).collect::<String>() + "--features shapetracker/serde"
 }
 
-/// The tests of the libraries from outside in the form of a release, with three quarters of the random cases, and those of the
+/// The tests of the libraries from outside in the form of a release, with seven eighths of the random cases, and those of the
 /// command with the command in that form. Of the unit tests only those of unsafe code run here (see the step `units`).
 fn release_tests(workspace: &Workspace) -> Outcome {
     let libraries = libraries(workspace);
-    let share = workspace.share_of_cases("2-4/4");
+    let share = workspace.share_of_cases("2-8/8");
     for targets in
         [format!("{libraries} --test *"), "--package shapetracker-copy --features shapetracker/serde --lib".into()]
     {
