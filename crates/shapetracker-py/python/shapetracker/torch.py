@@ -872,12 +872,9 @@ class _Judge:
             all(n < 2 or a == b for a, b, n in zip(view.strides, event.operands[number][1].strides, view.shape, strict=True))
             for number, view in views.items()
         )
-        before = None if same else _results_on_meta(event, {})
+        before = None if same else _as_recorded(event)
         if before is not None:
-            recorded = [out.strides if out is not None else None for out in event.outputs]
-            if not _alike(before, recorded, event):
-                raise _Unknown("which strides its result gets is not known")
-            after: list[Any] = _results_on_meta(event, views)
+            after: list[Any] = before(views)
         for number, out in enumerate(event.outputs):
             if out is None or out.memory.made_by is not event:
                 continue
@@ -960,26 +957,42 @@ def _takes(rule: _kernels.Rule, event: _Event, position: int, view: View[int]) -
     return True
 
 
-def _results_on_meta(event: _Event, views: dict[int, View[int]]) -> list[Any]:
-    """The strides of an operation's results, with other ones for some operands. Nothing is computed."""
+def _as_recorded(event: _Event) -> Callable[[dict[int, View[int]]], list[Any]]:
+    """A function that says which strides an operation's results get for other strides of its operands, and that is right about those
+    that were recorded. Nothing is computed."""
+    recorded = [out.strides if out is not None else None for out in event.outputs]
+    for results in (_on_meta, _faked):
+        if _alike(results(event, {}), recorded, event):
+            return lambda views: results(event, views)
+    raise _Unknown("which strides its result gets is not known")
+
+
+def _on_meta(event: _Event, views: dict[int, View[int]], device: str = "meta") -> list[Any]:
     numbers = iter(range(len(event.operands)))
-    on_meta = torch.device("meta")
 
     def put(value: Any) -> Any:
         if isinstance(value, _Operand):
             view = views.get(next(numbers))
             strides = value.strides if view is None else view.strides
-            return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=on_meta)
+            return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=device)
         return [put(part) for part in value] if isinstance(value, list) else value
 
     try:
-        with _undisturbed():
+        with torch.no_grad():
             args = [put(value) for value in event.args]
             out = event.func(*args, **{name: put(value) for name, value in event.kwargs.items()})
     except Exception as problem:
         raise _Unknown(f"which strides its result gets is not known ({type(problem).__name__})") from problem
     results = out if isinstance(out, (list, tuple)) else (out,)
     return [result.stride() if isinstance(result, torch.Tensor) else None for result in results]
+
+
+def _faked(event: _Event, views: dict[int, View[int]]) -> list[Any]:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    # Convolutions choose their memory format by the device.
+    with FakeTensorMode():
+        return _on_meta(event, views, "cpu")
 
 
 @contextmanager
