@@ -105,7 +105,7 @@ ROWS = (
     Row(DENSE, _names("native_layer_norm"), (0,)),
     Row(DENSE, _names("native_layer_norm_backward"), (0, 1)),
     Row(FORMAT, _names("native_group_norm native_batch_norm _native_batch_norm_legit_no_training"), (0,)),
-    Row(FORMAT, _names("max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d upsample_nearest2d upsample_bilinear2d"), (0,)),
+    Row(FORMAT, _names("max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d"), (0,)),
     Row(CONVOLUTION, _names("convolution"), (0, 1)),
     Row(MATRIX, _names("mm bmm"), (0, 1)),
     Row(MATRIX, _names("addmm baddbmm"), (1, 2)),

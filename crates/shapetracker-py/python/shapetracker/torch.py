@@ -82,7 +82,7 @@ class _Memory:
 class _Operand:
     """A tensor as an operation saw it: a strided view of a memory."""
 
-    __slots__ = ("memory", "shape", "strides", "offset", "dtype", "width", "lazy")
+    __slots__ = ("memory", "shape", "strides", "offset", "dtype", "width", "lazy", "device")
 
     def __init__(self, memory: _Memory, tensor: Any) -> None:
         self.memory = memory
@@ -91,6 +91,7 @@ class _Operand:
         self.offset: int = tensor.storage_offset()
         self.dtype = tensor.dtype
         self.width: int = tensor.element_size()
+        self.device: str = tensor.device.type
         self.lazy = self.dtype.is_complex and (tensor.is_conj() or tensor.is_neg())
 
     def tracker(self) -> _Tracker:
@@ -128,13 +129,16 @@ class _Unknown(Exception):
 class _Kind:
     """What is to be known about an operator."""
 
-    __slots__ = ("name", "is_view", "writes", "move", "gathers", "is_random")
+    __slots__ = ("name", "is_view", "writes", "move", "gathers", "is_composite")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
         self.name: str = schema.name.split("::")[1]
         aten = schema.name.startswith("aten::")
-        self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
+        self.is_view = bool(getattr(func, "is_view", False)) or self.name in (
+            "lift_fresh", "_unsafe_view", "_reshape_alias"
+        )
+        self.is_view = self.is_view or schema.name.startswith("prim::")
         self.writes = tuple(
             (position, argument.name)
             for position, argument in enumerate(schema.arguments)
@@ -142,7 +146,8 @@ class _Kind:
         )
         self.move = _MOVES.get(self.name) if aten else None
         self.gathers = aten and self.name in ("index", "index_select", "gather", "take")
-        self.is_random = torch.Tag.nondeterministic_seeded in func.tags
+        # In inference mode these come here as they are.
+        self.is_composite = aten and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
 
 
 def _roll_axis(tracker: _Tracker, axis: int, by: int) -> _Tracker:
@@ -326,7 +331,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         self.sequence: dict[int, Line] = {}
         self.deep = deep
         self.inside: dict[tuple[str, Line], list[int]] = {}
-        self.devices: set[str] = set()
+        self.without_data = False
         self.plain: dict[type, bool] = {}
         self.ways = _ways()
         self.where: Callable[[], tuple[Line, ...]] | None = None
@@ -340,8 +345,20 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         kind = self.kinds.get(func)
         if kind is None:
             kind = self.kinds[func] = _Kind(func)
+        if kind.is_composite:
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
         self.operations += 1
         if kind.is_view:
+            if args and isinstance(args[0], torch.Tensor) and args[0].layout is torch.strided:
+                # What a program calls by a name, before temporary views of it.
+                self.memory(args[0])
+                if args[0].requires_grad:
+                    frame = self.ways.innermost(sys._getframe(1))
+                    if frame is not None:
+                        self.sequence[torch._C._autograd._get_sequence_nr() - 1] = line_of(frame)
             return func(*args, **kwargs)
         if self.deep and kind.move is None:
             return self._inside(kind, func, args, kwargs)
@@ -403,6 +420,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
     def _new(self, tensor: Any, storage: Any) -> _Memory:
         # The weak reference keeps the address from being used for another storage, not the data.
         width = tensor.element_size()
+        if storage.device.type == "meta":
+            self.without_data = True
         made = _Memory(len(self.all), storage.nbytes() // width, width, StorageWeakRef(storage))
         self.memories[storage._cdata] = made
         self.all.append(made)
@@ -478,7 +497,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             return
         if target.dtype != source.dtype:
             return
-        if kind.name in ("_to_copy", "copy_") and self._device(event, source, target):
+        if target.device != source.device:
             return
         frames = self.where() if self.where is not None else self.ways.all(sys._getframe(3))
         backward = None
@@ -503,19 +522,6 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             and math.prod(target.shape) == target.memory.length
         ):
             target.memory.copy = made
-
-    def _device(self, event: _Event, source: _Operand, target: _Operand) -> bool:
-        """Does it go from one device to another?"""
-        if event.kind.name == "_to_copy":
-            device = event.kwargs.get("device")
-            first = source.memory.ref
-            return device is not None and str(device) != str(_device_of(first))
-        return str(_device_of(source.memory.ref)) != str(_device_of(target.memory.ref))
-
-
-def _device_of(ref: Any) -> Any:
-    storage = _alive(ref)
-    return None if storage is None else storage.device
 
 
 def _alive(ref: Any) -> Any:
@@ -801,7 +807,7 @@ class _Judge:
         if row is None:
             return _Failure("unknown", f"it is not known which strides {at} takes without a copy of its own", evidence)
         evidence["strides"] = list(strides)
-        if row.rule is not _kernels.ANY and str(_device_of(operand.memory.ref) or "cpu").split(":")[0] not in ("cpu", "meta"):
+        if row.rule is not _kernels.ANY and operand.device not in ("cpu", "meta"):
             return _Failure("unknown", f"which strides {at} takes is known on the CPU, not on this device", evidence)
         if not _takes(row.rule, event, position, view):
             evidence["rule"], evidence["source"] = row.rule.says, row.rule.source
@@ -1016,8 +1022,8 @@ def _instead(made: _Made) -> str | None:
     text, op = made.copy.line.text, made.copy.op
     if op == "clone" and text.count(".contiguous()") == 1 and made.copy.backward is None:
         return text.replace(".contiguous()", "")
-    if op == "constant_pad_nd" and made.copy.verdict != "copied again":
-        return "pad only where a margin is wider than 0"
+    if op == "constant_pad_nd" and not any(made.event.args[1]):
+        return "pad only where a margin is wider than 0: this one is not"
     return None
 
 
@@ -1030,7 +1036,7 @@ class WhatIf:
 
     `result` is "equal" (to the bit), "close" or "different", `difference` the largest one. `before` and `after` are seconds, the
     shortest of a few runs of each: what was measured here, and no promise. `appeared` is how many passes there were for readers
-    that did not take the strides.
+    that did not take the strides; with a program also those that `contiguous` and `reshape` did where they had nothing to do before.
     """
 
     without: tuple[int, ...]
@@ -1173,7 +1179,7 @@ class _Dropping(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, lines: set[str]) -> None:
         super().__init__()
-        self.lines, self.dropped = lines, 0
+        self.lines, self.dropped, self.moved = lines, 0, 0
         self.kinds: dict[Any, _Kind] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -1196,7 +1202,9 @@ class _Dropping(TorchDispatchMode):  # type: ignore[misc]
             try:
                 return func(*args, **kwargs)
             except RuntimeError:
+                self.moved += 1
                 return args[0].reshape(args[1])
+        self.moved += kind.move is not None
         return func(*args, **kwargs)
 
 
@@ -1312,6 +1320,8 @@ class Copies(Reporting):
             return [copy for copy in self.copies if copy.avoidable]
         wanted = [line] if isinstance(line, (str, Copy)) else list(line)
         for one in wanted:
+            if isinstance(one, Copy) and one not in self.copies:
+                raise ValueError("what_if: a copy of another report was given")
             if isinstance(one, str) and not any(str(copy.line) == one for copy in self.copies):
                 lines = ", ".join(dict.fromkeys(str(copy.line) for copy in self.copies)) or "none"
                 raise ValueError(f"what_if: no copy was made at {one}; the lines with copies are {lines}")
@@ -1319,9 +1329,7 @@ class Copies(Reporting):
         ours = {made.copy: made for made in self._watched().made}
         left = []
         for copy in chosen:
-            made = ours.get(copy)
-            if made is None:
-                raise ValueError("what_if: a copy of another report was given")
+            made = ours[copy]
             if made.steps is not None and len(made.steps) == 1 and made.memory.copy is made:
                 left.append(copy)
         if chosen and not left:
@@ -1329,8 +1337,7 @@ class Copies(Reporting):
         return left
 
     def _again(self, watch: _Watch, drop: set[_Made], chosen: list[Copy], lines: tuple[str, ...], runs: int) -> WhatIf:
-        is_meta = any(memory.made_by is None and str(_device_of(memory.ref)) == "meta" for memory in watch.all)
-        if is_meta:
+        if watch.without_data:
             raise RuntimeError("what_if: there are no data on meta and in FakeTensorMode that could be compared")
         if len(watch.events) >= LIMIT or watch.lost:
             raise RuntimeError(
@@ -1358,9 +1365,10 @@ class Copies(Reporting):
     def _with_program(self, program: Callable[[], Any], chosen: list[Copy], lines: tuple[str, ...], runs: int) -> WhatIf:
         times: dict[bool, float] = {}
         results: dict[bool, list[Any]] = {}
+        modes: dict[bool, _Dropping] = {}
         for _ in range(max(1, runs)):
             for without in (False, True):
-                mode = _Dropping(set(lines) if without else set())
+                modes[without] = mode = _Dropping(set(lines) if without else set())
                 start = time.perf_counter()
                 with mode:
                     out = program()
@@ -1368,7 +1376,8 @@ class Copies(Reporting):
                 results[without] = _tensors(out)
         result, difference = _compared(results[False], results[True])
         return WhatIf(
-            tuple(copy.number for copy in chosen), lines, result, difference, times[False], times[True], 0
+            tuple(copy.number for copy in chosen), lines, result, difference, times[False], times[True],
+            max(0, modes[True].moved + modes[True].dropped - modes[False].moved),
         )
 
 
