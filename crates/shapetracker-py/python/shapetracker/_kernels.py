@@ -61,7 +61,11 @@ class Rule:
 
 ANY = Rule("any strides", "aten/src/ATen/TensorIterator.cpp", _any)
 DENSE = Rule("its operand dense", "`input.contiguous()` in the kernel", is_dense)
-FORMAT = Rule("its operand dense, as contiguous or channels_last", "`input.contiguous(suggest_memory_format)` in the kernel", _in_memory_format)
+FORMAT = Rule(
+    "its operand dense, as contiguous or channels_last",
+    "`input.contiguous(suggest_memory_format)` in the kernel",
+    _in_memory_format,
+)
 CONVOLUTION = Rule(
     "its operands dense in one memory format, contiguous or channels_last",
     "aten/src/ATen/native/Convolution.cpp: determine_backend_memory_format",
@@ -99,7 +103,8 @@ ROWS = (
         ),
     ),
     Row(ANY, _names("all amax amin any argmax argmin cumsum max mean min prod std sum var var_mean linalg_vector_norm")),
-    Row(ANY, _names("gather index"), (0,)),
+    Row(ANY, _names("gather index cat stack embedding"), (0,)),
+    Row(ANY, _names("copy_"), (1,)),
     Row(DENSE, _names("_softmax _log_softmax index_select"), (0,)),
     Row(DENSE, _names("_softmax_backward_data _log_softmax_backward_data"), (0, 1)),
     Row(DENSE, _names("native_layer_norm"), (0,)),

@@ -57,7 +57,7 @@ LIMIT = 200_000
 class _Memory:
     """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has."""
 
-    __slots__ = ("number", "length", "width", "copy", "made_by", "writes", "readers", "ref", "first", "version", "birth", "pieces", "roots")
+    __slots__ = ("number", "length", "width", "copy", "made_by", "writes", "readers", "ref", "first", "version", "birth")
 
     def __init__(self, number: int, length: int, width: int, ref: Any) -> None:
         self.number, self.length, self.width, self.ref = number, length, width, ref
@@ -104,12 +104,22 @@ class _Operand:
 class _Event:
     """An operation that is no view, with tensors replaced by operands."""
 
-    __slots__ = ("index", "kind", "func", "args", "kwargs", "operands", "outputs", "where", "copy", "writes", "result")
+    __slots__ = ("index", "kind", "func", "args", "kwargs", "operands", "outputs", "where", "copy", "writes")
+
+    index: int
+    kind: _Kind
+    func: Any
+    args: list[Any]
+    kwargs: dict[str, Any]
+    operands: list[tuple[int, _Operand]]
+    outputs: list[_Operand | None]
+    where: Line | None
+    copy: _Made | None
+    writes: list[_Memory]
 
     @property
     def name(self) -> str:
-        name: str = self.kind.name
-        return name
+        return self.kind.name
 
     def line(self) -> Line:
         return self.where if self.where is not None else Line("?", 0, "?")
@@ -120,6 +130,15 @@ class _Made:
     the memory that was read; masked where the other parts are, or what was filled in."""
 
     __slots__ = ("copy", "event", "memory", "steps", "fill", "whole", "root", "gathers")
+
+    copy: Copy
+    event: _Event
+    memory: _Memory
+    steps: list[_Place] | None
+    fill: Any
+    whole: _Tracker | None
+    root: _Memory | None
+    gathers: bool
 
 
 class _Unknown(Exception):
@@ -135,9 +154,7 @@ class _Kind:
         schema = func._schema
         self.name: str = schema.name.split("::")[1]
         aten = schema.name.startswith("aten::")
-        self.is_view = bool(getattr(func, "is_view", False)) or self.name in (
-            "lift_fresh", "_unsafe_view", "_reshape_alias"
-        )
+        self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
         self.is_view = self.is_view or schema.name.startswith("prim::")
         self.writes = tuple(
             (position, argument.name)
@@ -223,7 +240,9 @@ def _rot90(tracker: _Tracker, k: int = 1, dims: Sequence[int] = (0, 1)) -> _Trac
 def _im2col(tracker: _Tracker, kernel: Any, dilation: Any, padding: Any, stride: Any) -> _Tracker:
     tracker = tracker.pad(*[(0, 0)] * (tracker.ndim - 2), *((margin, margin) for margin in padding))
     *batch, height, width = tracker.shape
-    places = [(size - d * (k - 1) - 1) // s + 1 for size, k, d, s in zip((height, width), kernel, dilation, stride, strict=True)]
+    places = [
+        (size - d * (k - 1) - 1) // s + 1 for size, k, d, s in zip((height, width), kernel, dilation, stride, strict=True)
+    ]
     outer = [math.prod(tracker.shape[at + 1 :]) for at in range(len(batch))]
     windows = tracker.as_strided(
         (*batch, *kernel, *places),
@@ -449,7 +468,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         event.index, event.kind, event.func = len(self.events), kind, func
         event.args = [put(position, value) for position, value in enumerate(args)]
         event.kwargs = {name: put(-1, value) for name, value in kwargs.items()}
-        event.operands, event.copy, event.outputs, event.result = operands, None, [], None
+        event.operands, event.copy, event.outputs = operands, None, []
         ways = self.ways
         frame = ways.innermost(sys._getframe(2))
         event.where = line_of(frame) if frame is not None else None
@@ -506,8 +525,17 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             backward = f"{node.name()} of {line}" if line is not None else str(node.name())
         made = _Made()
         made.copy = Copy(
-            len(self.made), kind.name, frames, source.shape, source.strides, source.offset, target.strides,
-            str(source.dtype).removeprefix("torch."), math.prod(target.shape) * target.width, seconds, backward=backward,
+            len(self.made),
+            kind.name,
+            frames,
+            source.shape,
+            source.strides,
+            source.offset,
+            target.strides,
+            str(source.dtype).removeprefix("torch."),
+            math.prod(target.shape) * target.width,
+            seconds,
+            backward=backward,
         )
         made.event, made.memory, made.gathers = event, target.memory, kind.gathers
         made.steps, made.fill, made.whole, made.root = None, 0, None, None
@@ -585,7 +613,9 @@ class _Judge:
             target, source = event.operands[0][1], event.operands[-1][1]
             tracker: _Tracker | None = source.tracker().broadcast_to(*target.shape)
         else:
-            target, source = event.outputs[0], event.operands[0][1]
+            made_here, source = event.outputs[0], event.operands[0][1]
+            assert made_here is not None
+            target = made_here
             if target.width != made.memory.width:
                 raise _Unknown("its type is of another width than its memory's")
             if name in ("cat", "stack"):
@@ -607,8 +637,11 @@ class _Judge:
             made.root, made.whole = memory, step
             before = memory.copy
             earlier = () if before is None or _written_between(memory, before.event.index, event.index) else before.copy.chain
-            if before is not None and earlier and before.whole is not None and (
-                before.fill == made.fill or not _has_mask(before.whole) or not _has_mask(step)
+            if (
+                before is not None
+                and earlier
+                and before.whole is not None
+                and (before.fill == made.fill or not _has_mask(before.whole) or not _has_mask(step))
             ):
                 made.root, made.whole = before.root, before.whole.compose(step)
                 if _has_mask(before.whole):
@@ -679,8 +712,14 @@ class _Judge:
         else:
             copy.verdict = "not needed"
             first = next((reader for reader in readers if reader.copy is None), readers[0])
-            view = next((self._over(operand, self.state)[1].as_view() for _, operand in first.operands
-                         if operand.memory is made.memory), None)
+            view = next(
+                (
+                    self._over(operand, self.state)[1].as_view()
+                    for _, operand in first.operands
+                    if operand.memory is made.memory
+                ),
+                None,
+            )
             strides = "" if view is None else f" with strides {view.strides}, offset {view.offset}"
             copy.reason = f"{first.name} at {first.line()} takes {base.label()}{strides}"
             if len(readers) > 1:
@@ -696,9 +735,7 @@ class _Judge:
     def _over(self, operand: _Operand, state: dict[_Memory, _Place]) -> _Place:
         return self._place(operand.memory, operand.tracker(), state)
 
-    def _without(
-        self, made: _Made, parts: list[_Place]
-    ) -> tuple[_Failure | None, dict[_Memory, _Place], int, int]:
+    def _without(self, made: _Made, parts: list[_Place]) -> tuple[_Failure | None, dict[_Memory, _Place], int, int]:
         """The program without a copy, as far as strides go: who fails, and else where all elements lie then."""
         state = dict(self.state)
         several = len(parts) > 1
@@ -753,8 +790,16 @@ class _Judge:
         return (failures[0] if failures else None), state, len(absorbed), len(direct)
 
     def _reader(
-        self, made: _Made, parts: list[_Place], event: _Event, number: int, position: int, operand: _Operand,
-        state: dict[_Memory, _Place], views: dict[int, View[int]], absorbs: bool,
+        self,
+        made: _Made,
+        parts: list[_Place],
+        event: _Event,
+        number: int,
+        position: int,
+        operand: _Operand,
+        state: dict[_Memory, _Place],
+        views: dict[int, View[int]],
+        absorbs: bool,
     ) -> _Failure | None:
         """None where an operation does with the operand at its new place."""
         evidence = _reader(event, operand)
@@ -775,10 +820,17 @@ class _Judge:
             if written is not None:
                 evidence["writer"] = {"op": written.name, "line": str(written.line())}
                 return _Failure(
-                    "guard", f"{written.name} at {written.line()} writes into {base.label()}, and {at} reads the copy after that", evidence
+                    "guard",
+                    f"{written.name} at {written.line()} writes into {base.label()}, and {at} reads the copy after that",
+                    evidence,
                 )
         if absorbs:
-            if _has_mask(tracker) and event.copy is not None and made.fill != event.copy.fill and event.name == "constant_pad_nd":
+            if (
+                _has_mask(tracker)
+                and event.copy is not None
+                and made.fill != event.copy.fill
+                and event.name == "constant_pad_nd"
+            ):
                 return _Failure("needed", f"{at} fills in another value than this copy", evidence)
             return None
         view = tracker.as_view()
@@ -788,13 +840,16 @@ class _Judge:
             margin = _masked(tracker)
             evidence["elements"] = [list(margin)]
             return _Failure(
-                "needed", f"{at} reads shape {operand.shape}, whose element {margin} was filled in and is not in {base.label()}", evidence
+                "needed",
+                f"{at} reads shape {operand.shape}, whose element {margin} was filled in and is not in {base.label()}",
+                evidence,
             )
         for axis, (size, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
             if stride < 0 and size > 1:
                 evidence["axes"] = [axis]
                 return _Failure(
-                    "needed", f"{at} reads shape {operand.shape}, whose axis {axis} runs backwards, and PyTorch has no negative strides",
+                    "needed",
+                    f"{at} reads shape {operand.shape}, whose axis {axis} runs backwards, and PyTorch has no negative strides",
                     evidence,
                 )
         strides = tuple(view.strides)
@@ -820,9 +875,7 @@ class _Judge:
         views[number] = view
         return None
 
-    def _several(
-        self, made: _Made, event: _Event, operand: _Operand, over: list[_Place], evidence: dict[str, Any]
-    ) -> _Failure:
+    def _several(self, made: _Made, event: _Event, operand: _Operand, over: list[_Place], evidence: dict[str, Any]) -> _Failure:
         shown = []
         for base, part in over:
             span = next(((flat, address) for flat, address in enumerate(_first(part)) if address is not None), None)
@@ -832,7 +885,9 @@ class _Judge:
         evidence["elements"] = [list(index) for index, _ in pair]
         evidence["roots"] = [label for _, label in shown]
         said = " and ".join(f"element {index} of {label}" for index, label in pair)
-        return _Failure("needed", f"{event.name} at {event.line()} reads shape {operand.shape}: {said}, which no one memory has", evidence)
+        return _Failure(
+            "needed", f"{event.name} at {event.line()} reads shape {operand.shape}: {said}, which no one memory has", evidence
+        )
 
     def _no_view(
         self, made: _Made, event: _Event, operand: _Operand, base: _Memory, tracker: _Tracker, evidence: dict[str, Any]
@@ -888,7 +943,9 @@ class _Judge:
             moved = not _same_strides(strides, out.strides, out.shape)
             if moved or out.memory in state:
                 if moved:
-                    length = 1 + sum((n - 1) * s for n, s in zip(out.shape, strides, strict=True)) if math.prod(out.shape) else 0
+                    length = (
+                        1 + sum((n - 1) * s for n, s in zip(out.shape, strides, strict=True)) if math.prod(out.shape) else 0
+                    )
                     new = ShapeTracker.contiguous(length).as_strided(out.shape, strides, 0)
                     place = (out.memory, new.compose(_places(out)))
                     if out.memory in state and state[out.memory] == place:
@@ -1055,7 +1112,11 @@ class WhatIf:
     def __str__(self) -> str:
         where = ", ".join(self.lines) or "nothing"
         took = "" if self.before is None or self.after is None else f", {1e3 * self.before:.2f} -> {1e3 * self.after:.2f} ms"
-        passes = f", {plural(self.appeared, 'pas').replace('pass', 'passes') if self.appeared != 1 else '1 pass'} elsewhere" if self.appeared else ""
+        passes = (
+            f", {plural(self.appeared, 'pas').replace('pass', 'passes') if self.appeared != 1 else '1 pass'} elsewhere"
+            if self.appeared
+            else ""
+        )
         largest = "" if self.equal else f", largest difference {self.difference:.3g}"
         return f"without {plural(len(self.without), 'copy')} of {where}: {self.result}{largest}{took}{passes}"
 
@@ -1101,7 +1162,9 @@ class _Replay:
                     " or give the program: what_if(program=lambda: model(x))"
                 )
             first = memory.first() if memory.first is not None else None
-            changed = first is not None and memory.version >= 0 and not first.is_inference() and first._version != memory.version
+            changed = (
+                first is not None and memory.version >= 0 and not first.is_inference() and first._version != memory.version
+            )
             if memory.writes or changed:
                 raise RuntimeError(
                     f"what_if: {memory.label()} has been written since, so that the program cannot be run again from the record;"
@@ -1130,13 +1193,13 @@ class _Replay:
     def _do(self, event: _Event) -> None:
         made = event.copy
         if made is not None and made in self.drop:
-            (memory, step), = made.steps
+            [(memory, step)] = made.steps or ()
             known = self.state.get(memory)
             base, tracker, fill = (memory, step, made.fill) if known is None else (known[0], known[1].compose(step), known[2])
             self.state[made.memory] = (base, tracker, made.fill if _has_mask(step) else fill)
             return
         if made is not None and made.steps is not None and len(made.steps) == 1 and event.name != "copy_":
-            (memory, step), = made.steps
+            [(memory, step)] = made.steps
             known = self.state.get(memory)
             if known is not None:
                 tracker = known[1].compose(step)
@@ -1220,7 +1283,9 @@ def _compared(one: list[Any], other: list[Any]) -> tuple[str, float]:
             if not same:
                 equal = False
                 largest = max(largest, (a - b).abs().nan_to_num().max().item())
-                close = close and torch.allclose(a, b, rtol=1e-4, atol=1e-5 * max(1.0, a.abs().nan_to_num().max().item()), equal_nan=True)
+                close = close and torch.allclose(
+                    a, b, rtol=1e-4, atol=1e-5 * max(1.0, a.abs().nan_to_num().max().item()), equal_nan=True
+                )
         elif not torch.equal(a, b):
             equal, close, largest = False, False, math.inf
     return "equal" if equal else "close" if close else "different", largest
@@ -1290,7 +1355,10 @@ class Copies(Reporting):
     def notes(self) -> list[str]:  # type: ignore[override]
         """What was not understood, and copies inside of kernels."""
         watch = self._watched()
-        found = [f"inside {name} at {line}: {plural(count, 'copy')}, {mib(size)}" for (name, line), (count, size) in self.inside.items()]
+        found = [
+            f"inside {name} at {line}: {plural(count, 'copy')}, {mib(size)}"
+            for (name, line), (count, size) in self.inside.items()
+        ]
         if watch.lost:
             found.append(f"{plural(len(watch.lost), 'operation')} not understood: {watch.lost[0]}")
         return found
@@ -1376,7 +1444,12 @@ class Copies(Reporting):
                 results[without] = _tensors(out)
         result, difference = _compared(results[False], results[True])
         return WhatIf(
-            tuple(copy.number for copy in chosen), lines, result, difference, times[False], times[True],
+            tuple(copy.number for copy in chosen),
+            lines,
+            result,
+            difference,
+            times[False],
+            times[True],
             max(0, modes[True].moved + modes[True].dropped - modes[False].moved),
         )
 
@@ -1442,7 +1515,11 @@ class UnexpectedCopies(AssertionError):
     def __init__(self, found: list[Copy]) -> None:
         lines = [f"{plural(len(found), 'copy')} for the layout that nobody expected:"]
         for copy in found[:20]:
-            lines += [f"{copy.line}  {copy.op}  {mib(copy.bytes)}  {copy.verdict}", f"    {copy.line.text}", f"    {copy.reason}"]
+            lines += [
+                f"{copy.line}  {copy.op}  {mib(copy.bytes)}  {copy.verdict}",
+                f"    {copy.line.text}",
+                f"    {copy.reason}",
+            ]
         if len(found) > 20:
             lines.append(f"and {len(found) - 20} more")
         super().__init__("\n".join(lines))
