@@ -1193,7 +1193,8 @@ class _Replay:
     def _do(self, event: _Event) -> None:
         made = event.copy
         if made is not None and made in self.drop:
-            [(memory, step)] = made.steps or ()
+            assert made.steps is not None
+            [(memory, step)] = made.steps
             known = self.state.get(memory)
             base, tracker, fill = (memory, step, made.fill) if known is None else (known[0], known[1].compose(step), known[2])
             self.state[made.memory] = (base, tracker, made.fill if _has_mask(step) else fill)
