@@ -10,8 +10,8 @@
     [('flatten', 192, 'needed'), ('ascontiguousarray', 192, 'not needed')]
 
 `watch` makes an array of a subclass that shares the memory, and whatever NumPy makes of it is watched as well: its methods, its
-indexing, `__array_ufunc__` and `__array_function__` say what happened. Nothing of NumPy is changed. What C code reads without these
-protocols is not seen.
+indexing, `__array_ufunc__` and `__array_function__` say what happened. `numpy.array`, `ascontiguousarray` and `asfortranarray` have no
+such protocol, so that these three names of NumPy lead through here while a block runs. What C code reads otherwise is not seen.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 import time
 import weakref
+from functools import wraps
 from typing import Any
 
 try:
@@ -37,8 +39,37 @@ __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "copies"]
 _Tracker = ShapeTracker[int]
 
 # Functions that move elements and compute nothing, besides those whose layout is followed.
-_MOVES = ("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack", "pad", "tile", "repeat", "roll", "rot90", "take", "block")
-_FOLLOWED = ("reshape", "ravel", "flatten", "copy", "ascontiguousarray", "asfortranarray", "require", "astype", "array", "repeat")
+_MOVES = (
+    "concatenate",
+    "stack",
+    "vstack",
+    "hstack",
+    "dstack",
+    "column_stack",
+    "pad",
+    "tile",
+    "repeat",
+    "roll",
+    "rot90",
+    "take",
+    "block",
+)
+_FOLLOWED = (
+    "reshape",
+    "ravel",
+    "flatten",
+    "copy",
+    "ascontiguousarray",
+    "asfortranarray",
+    "require",
+    "astype",
+    "array",
+    "repeat",
+)
+
+
+# Functions that are reductions by ufuncs, which take any strides.
+_REDUCTIONS = ("sum", "prod", "max", "min", "amax", "amin", "all", "any", "mean", "std", "var", "cumsum", "cumprod")
 
 
 class _Memory:
@@ -82,6 +113,48 @@ class _Made:
     gathers: bool
 
 
+class _Names:
+    """Functions of NumPy that have no protocol, and lead through here while a block runs."""
+
+    lock = threading.Lock()
+    blocks = 0
+    originals: dict[str, Any] = {}
+
+    @classmethod
+    def enter(cls) -> None:
+        with cls.lock:
+            cls.blocks += 1
+            if cls.blocks == 1:
+                for name in ("array", "ascontiguousarray", "asfortranarray"):
+                    cls.originals[name] = original = getattr(np, name)
+                    setattr(np, name, _through(name, original))
+
+    @classmethod
+    def leave(cls) -> None:
+        with cls.lock:
+            cls.blocks -= 1
+            if not cls.blocks:
+                for name, original in cls.originals.items():
+                    setattr(np, name, original)
+
+
+def _through(name: str, original: Any) -> Any:
+    @wraps(original)
+    def call(*args: Any, **options: Any) -> Any:
+        if not args or not isinstance(args[0], _Watched):
+            return original(*args, **options)
+        source = args[0]
+        return _rewatched(source._copies, source._call(name, lambda: original(source.view(np.ndarray), *args[1:], **options)))
+
+    return call
+
+
+def _owner(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 class Copies(Reporting):
     """The copies of arrays that `watch` was given, which `copies` makes. `print(found)`, `found.to_dict()` and `found.html()` report
     them, as those of `shapetracker.torch` do."""
@@ -99,10 +172,12 @@ class Copies(Reporting):
 
     def __enter__(self) -> Copies:
         self._active = True
+        _Names.enter()
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         self._active = False
+        _Names.leave()
         for made in self._made:
             made.copy.kept = made.memory.owner() is not None
 
@@ -128,18 +203,23 @@ class Copies(Reporting):
         return [f"not understood: {self.lost[0]}"] if self.lost else []
 
     def _memory(self, array: Any, label: str | None = None) -> _Memory:
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = _owner(array)
         known = self._memories.get(id(owner))
         if known is None or known.owner() is not owner:
-            known = self._memories[id(owner)] = _Memory(owner, label or f"an array of shape {owner.shape} that was there before")
+            known = self._memories[id(owner)] = _Memory(
+                owner, label or f"an array of shape {owner.shape} that was there before"
+            )
         return known
 
     def _tracker(self, array: Any, memory: _Memory) -> _Tracker | None:
         """The array over its memory, where its elements are those of the memory."""
         by = array.__array_interface__["data"][0] - memory.start
-        if array.itemsize != memory.width or not memory.width or by % memory.width or any(s % memory.width for s in array.strides):
+        if (
+            array.itemsize != memory.width
+            or not memory.width
+            or by % memory.width
+            or any(s % memory.width for s in array.strides)
+        ):
             return None
         strides = tuple(stride // memory.width for stride in array.strides)
         return ShapeTracker.contiguous(memory.length).as_strided(array.shape, strides, by // memory.width)
@@ -161,21 +241,31 @@ class Copies(Reporting):
         self.operations += 1
         self.seconds += seconds
         is_array = isinstance(out, np.ndarray) and out.size > 0
-        if is_array and np.may_share_memory(source, out):
+        if is_array and _owner(source) is _owner(out):
             return
-        event = self._event(name, source, "copy" if moved and is_array else "read")
+        kind = "copy" if moved and is_array else "ufunc" if name in _REDUCTIONS else "read"
+        event = self._event(name, source, kind)
         if not is_array:
             return
         memory = self._memory(out, f"what {name} made at {event.where}")
         if not moved or out.dtype != source.dtype:
-            event.kind = "read"
+            event.kind = "ufunc" if name in _REDUCTIONS else "read"
             return
         made = _Made()
         strides = tuple(stride // max(1, source.itemsize) for stride in source.strides)
         frames = self._ways.all(sys._getframe(1))
         made.copy = Copy(
-            len(self._made), name, frames, source.shape, strides, 0, tuple(s // max(1, out.itemsize) for s in out.strides),
-            str(out.dtype), out.nbytes, seconds, (event.memory.label,),
+            len(self._made),
+            name,
+            frames,
+            source.shape,
+            strides,
+            0,
+            tuple(s // max(1, out.itemsize) for s in out.strides),
+            str(out.dtype),
+            out.nbytes,
+            seconds,
+            (event.memory.label,),
         )
         made.event, made.source, made.memory, made.step, made.gathers = event, event.memory, memory, None, gathers
         target = self._tracker(out, memory)
@@ -198,12 +288,20 @@ def _judge(made: _Made) -> None:
         copy.verdict, copy.reason = "gather", f"{copy.op} takes elements at indices that are data, which no strides describe"
         return
     readers = [reader for reader in made.memory.readers if reader.index > event.index]
+    whole = next((reader for reader in readers if math.prod(reader.shape) * made.memory.width == copy.bytes), None)
+    if made.step is None and len(copy.roots) > 1 and whole is not None:
+        copy.verdict = "needed"
+        copy.evidence = {"reader": whole.name, "line": str(whole.where), "shape": list(whole.shape), "roots": list(copy.roots)}
+        copy.reason = f"{whole.name} at {whole.where} reads elements of {len(copy.roots)} arrays, which no one memory has"
+        return
     if made.step is None:
         copy.verdict, copy.reason = "unknown", f"what {copy.op} makes is not followed as a layout"
         return
     written = next((write for write in made.memory.writes if write.index > event.index), None)
-    explained = _native.explain_view(event.tracker, *made.copy.tracker.shape) if copy.op in ("reshape", "ravel", "flatten") else None  # type: ignore[arg-type, union-attr]
-    needed: list[tuple[_Event, Exception | str]] = []
+    explained = None
+    if copy.op in ("reshape", "ravel", "flatten") and event.tracker is not None and copy.tracker is not None:
+        explained = _native.explain_view(event.tracker, *copy.tracker.shape)
+    needed: list[tuple[_Event, str, Any]] = []
     unknown: list[_Event] = []
     guard = None
     for reader in readers:
@@ -216,22 +314,23 @@ def _judge(made: _Made) -> None:
         try:
             view = made.step.compose(reader.tracker).single_view()
         except Unmerged as no:
-            needed.append((reader, no))
+            needed.append((reader, f"{no}", no.witness))
             continue
         if reader.kind != "ufunc" and view.strides != reader.tracker.views[0].strides:
             unknown.append(reader)
     if not readers and explained is not None and not explained:
         # A reshape of which there is no view: nobody could read the elements in this order.
-        copy.verdict, copy.reason = "output", f"nothing read it while it was watched; {explained.obstacles[0] if explained.obstacles else ''}"
+        copy.verdict, copy.reason = (
+            "output",
+            f"nothing read it while it was watched; {explained.obstacles[0] if explained.obstacles else ''}",
+        )
         copy.least_bytes = explained.elements * made.memory.width
     elif not readers:
         copy.verdict, copy.reason = "output", "nothing read it while it was watched"
     elif needed:
-        reader, no = needed[0]
+        reader, said, witness = needed[0]
         copy.verdict = "needed"
         copy.evidence = {"reader": reader.name, "line": str(reader.where), "shape": list(reader.shape)}
-        said = str(no)
-        witness = getattr(no, "witness", None)
         if isinstance(witness, UnevenStep):
             copy.evidence["axes"] = [witness.axis]
             copy.evidence["elements"] = [
@@ -240,9 +339,10 @@ def _judge(made: _Made) -> None:
         if explained is not None and explained.obstacles:
             said = f"{explained.obstacles[0]}\n{said}"
             copy.evidence["old_axes"], copy.evidence["new_axes"] = (
-                list(explained.obstacles[0].old_axes), list(explained.obstacles[0].new_axes)
+                list(explained.obstacles[0].old_axes),
+                list(explained.obstacles[0].new_axes),
             )
-            if explained.smallest and reader.shape == made.copy.tracker.shape:  # type: ignore[union-attr]
+            if explained.smallest and copy.tracker is not None and reader.shape == copy.tracker.shape:
                 copy.least_bytes = explained.elements * made.memory.width
         copy.reason = f"{reader.name} at {reader.where} reads shape {reader.shape}: {said}"
     elif written is not None or guard is not None:
@@ -305,7 +405,7 @@ class _Watched(np.ndarray[Any, Any]):
     def __getitem__(self, index: Any) -> Any:
         out = super().__getitem__(index)
         found = self._copies
-        if found is not None and found._active and isinstance(out, np.ndarray) and out.size and not np.may_share_memory(self, out):
+        if found is not None and found._active and isinstance(out, np.ndarray) and out.size and _owner(self) is not _owner(out):
             _try(found, "indexing", self, out, 0.0, moved=True, gathers=True)
         return out
 
@@ -353,8 +453,14 @@ class _Watched(np.ndarray[Any, Any]):
         if found is not None and found._active:
             for number, each in enumerate(given):
                 if number == 0:
+                    before = len(found._made)
                     _try(found, name, each, out, seconds, moved=name in _MOVES, gathers=name == "take")
-                elif not (isinstance(out, np.ndarray) and np.may_share_memory(each, out)):
+                    if len(found._made) > before:
+                        arrays = _arrays(args[:1])
+                        found._made[-1].copy.roots = tuple(
+                            found._memory(array).label for array in {id(_owner(a)): a for a in arrays}.values()
+                        )
+                elif not (isinstance(out, np.ndarray) and _owner(each) is _owner(out)):
                     found._event(name, each, "copy" if name in _MOVES else "read")
         return _rewatched(found, out)
 
