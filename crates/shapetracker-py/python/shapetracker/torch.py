@@ -27,6 +27,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -1050,11 +1051,13 @@ def _on_meta(event: _Event, views: dict[int, View[int]], device: str = "meta") -
     return [result.stride() if isinstance(result, torch.Tensor) else None for result in results]
 
 
-def _faked(event: _Event, views: dict[int, View[int]]) -> list[Any]:
-    from torch._subclasses.fake_tensor import FakeTensorMode
+def _fake_mode(**options: Any) -> Any:
+    return import_module("torch._subclasses.fake_tensor").FakeTensorMode(**options)
 
+
+def _faked(event: _Event, views: dict[int, View[int]]) -> list[Any]:
     # Convolutions choose their memory format by the device.
-    with FakeTensorMode():
+    with _fake_mode():
         return _on_meta(event, views, "cpu")
 
 
@@ -1474,14 +1477,12 @@ def plan(model: Callable[..., Any], *inputs: Any, **named: Any) -> Copies:
     `model` is a module, a function, or a program of `torch.export`. Inputs may be on any device: only their shapes and strides
     are taken, and tensors on `meta` stand for some on the CPU. Nothing is computed, and the model keeps its parameters.
     """
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
     if hasattr(model, "exported_program") or type(model).__name__ == "ExportedProgram":
         model = model.module()  # type: ignore[attr-defined]
     is_module = isinstance(model, torch.nn.Module)
     if not is_module and not callable(model):
         raise TypeError(f"plan: takes a module, a function or an exported program, not a value of type {type(model).__name__}")
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    mode = _fake_mode(allow_non_fake_inputs=True)
     seen: dict[int, Any] = {}
 
     def fake(value: Any) -> Any:
