@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import random
 from typing import Any
@@ -88,8 +89,13 @@ def test_elements_come_from_where_it_is_said() -> None:
             del given
             w = found.watch(view)
             kind = rng.choice(["reshape", "flatten", "copy", "ascontiguousarray", "ravel"])
-            made = {"reshape": lambda: w.reshape(view.shape[0] * view.shape[1], -1), "flatten": lambda: w.flatten(),
-                    "copy": lambda: w.copy(), "ascontiguousarray": lambda: np.ascontiguousarray(w), "ravel": lambda: w.ravel()}[kind]()
+            made = {
+                "reshape": lambda: w.reshape(view.shape[0] * view.shape[1], -1),
+                "flatten": lambda: w.flatten(),
+                "copy": lambda: w.copy(),
+                "ascontiguousarray": lambda: np.ascontiguousarray(w),
+                "ravel": lambda: w.ravel(),
+            }[kind]()
         for copy in found.copies:
             assert np.array_equal(apply(copy.tracker, memory(x)), np.asarray(made)), (kind, view.strides)
         assert len(found.copies) == (not np.may_share_memory(np.asarray(made), x))
@@ -116,3 +122,7 @@ def test_results_are_those_of_numpy_and_nothing_stays_changed() -> None:
     with pytest.raises(ZeroDivisionError), watched.copies():
         1 // 0  # noqa: B018
     assert np.array is names[0]
+
+
+def test_what_the_module_says_of_itself_is_so() -> None:
+    assert doctest.testmod(watched).failed == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
 import itertools
 import json
@@ -12,6 +13,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -786,3 +788,36 @@ def test_threads_of_their_own_are_not_watched_and_hooks_are() -> None:
 def test_the_package_alone_imports_no_torch() -> None:
     code = "import sys, shapetracker; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+# ---- What the documentation shows
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def test_the_program_of_the_documentation_prints_what_it_says(tmp_path: Path) -> None:
+    page = (DOCS / "where-does-my-model-copy.md").read_text()
+    program = tmp_path / "windows.py"
+    program.write_text(page.split("```python\n")[1].split("```")[0])
+    shown = page.split("```text\n")[1].split("```")[0]
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    check = doctest.OutputChecker()
+    assert check.check_output(shown, run.stdout, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), run.stdout
+
+
+def test_the_fixture_of_the_documentation_fails_the_test(tmp_path: Path) -> None:
+    page = (DOCS / "no-hidden-copies.md").read_text()
+    (tmp_path / "conftest.py").write_text(page.split("```python\n")[1].split("```")[0])
+    (tmp_path / "test_it.py").write_text(
+        "import torch\nx = torch.zeros(3, 4)\n"
+        "def test_free(no_copies):\n    x.t() + 1\n"
+        "def test_copies(no_copies):\n    x.t().contiguous() + 1\n"
+    )
+    run = subprocess.run([sys.executable, "-m", "pytest", "-q", str(tmp_path)], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1 and "2 passed, 1 error" in run.stdout, run.stdout
+    assert "UnexpectedCopies: 1 copy for the layout that nobody expected" in run.stdout
+
+
+def test_what_the_module_says_of_itself_is_so() -> None:
+    assert doctest.testmod(watched).failed == 0
