@@ -552,6 +552,12 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
         (2, 4, 5, 6),
         lambda x: aten._scaled_dot_product_flash_attention_for_cpu(other(2, 4, 5, 6), other(2, 4, 5, 6), x),
     ),
+    ("_scaled_dot_product_flash_attention_for_cpu", -1): (
+        (2, 4, 5, 7),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(
+            other(2, 4, 5, 6), other(2, 4, 7, 6), other(2, 4, 7, 6), attn_mask=x
+        ),
+    ),
     ("gather", 0): ((4, 5, 6), lambda x: x.gather(1, torch.zeros(4, 2, 6, dtype=torch.long))),
     ("cat", 0): ((4, 5, 6), lambda x: torch.cat([x, x])),
     ("stack", 0): ((4, 5, 6), lambda x: torch.stack([x, x])),

@@ -87,9 +87,18 @@ class Ways:
         return tuple(found)
 
 
+_LINES: dict[tuple[CodeType, int], Line] = {}
+
+
 def line_of(frame: FrameType) -> Line:
-    code = frame.f_code
-    return Line(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))
+    """The line that a frame is at."""
+    code, number = frame.f_code, frame.f_lineno
+    known = _LINES.get((code, number))
+    if known is None:
+        if len(_LINES) > 10_000:
+            _LINES.clear()
+        known = _LINES[code, number] = Line(code.co_filename, number, getattr(code, "co_qualname", code.co_name))
+    return known
 
 
 NOWHERE = Line("?", 0, "?")

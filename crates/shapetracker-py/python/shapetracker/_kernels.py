@@ -50,6 +50,10 @@ def _last_axis(shape: Shape, strides: Shape) -> bool:
     return strides[-1] == 1
 
 
+def _last_axis_or_one(shape: Shape, strides: Shape) -> bool:
+    return strides[-1] in (0, 1)
+
+
 @dataclass(frozen=True)
 class Rule:
     """Strides that a kernel takes: in words, in PyTorch's sources, and as a function of a shape and its strides."""
@@ -77,11 +81,15 @@ MATRIX = Rule(
     _matrix,
 )
 ATTENTION = Rule("a stride of 1 along the last axis", "aten/src/ATen/native/transformers/attention.cpp", _last_axis)
+ATTENTION_MASK = Rule(
+    "a stride of 1 or 0 along the last axis", "aten/src/ATen/native/transformers/attention.cpp", _last_axis_or_one
+)
 
 
 @dataclass(frozen=True)
 class Row:
-    """Operators under one rule. `operands` are the positions of those arguments that it is about; None: all of them."""
+    """Operators under one rule. `operands` are the positions of those arguments that it is about, -1 for those that go by a name;
+    None: all of them."""
 
     rule: Rule
     names: tuple[str, ...]
@@ -116,6 +124,8 @@ ROWS = (
     Row(MATRIX, _names("addmm baddbmm"), (1, 2)),
     Row(MATRIX, _names("mv"), (0,)),
     Row(ATTENTION, _names("_scaled_dot_product_flash_attention_for_cpu"), (0, 1, 2)),
+    # The mask, which goes by its name.
+    Row(ATTENTION_MASK, _names("_scaled_dot_product_flash_attention_for_cpu"), (-1,)),
 )
 
 _BY_NAME: dict[str, list[Row]] = {}

@@ -58,7 +58,20 @@ LIMIT = 200_000
 class _Memory:
     """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has."""
 
-    __slots__ = ("number", "length", "width", "copy", "made_by", "writes", "readers", "ref", "first", "version", "birth")
+    __slots__ = (
+        "number",
+        "length",
+        "width",
+        "copy",
+        "made_by",
+        "writes",
+        "readers",
+        "ref",
+        "first",
+        "version",
+        "birth",
+        "constant",
+    )
 
     def __init__(self, number: int, length: int, width: int, ref: Any) -> None:
         self.number, self.length, self.width, self.ref = number, length, width, ref
@@ -69,6 +82,7 @@ class _Memory:
         self.first: Any = None
         self.version = -1
         self.birth: _Operand | None = None
+        self.constant: Any = None
 
     def is_kept(self) -> bool:
         return not self.ref.expired()
@@ -76,8 +90,16 @@ class _Memory:
     def label(self) -> str:
         if self.made_by is not None:
             return f"what {self.made_by.name} made at {self.made_by.line()}"
-        shape = self.birth.shape if self.birth is not None else (self.length,)
+        shape = tuple(self.birth.shape) if self.birth is not None else (self.length,)
         return f"a tensor of shape {shape} that was there before"
+
+
+# Types that may be conjugates or negatives which are not computed yet.
+_LAZY: frozenset[Any] = (
+    frozenset()
+    if TYPE_CHECKING
+    else frozenset((torch.complex32, torch.complex64, torch.complex128, torch.float16, torch.float32, torch.float64))
+)
 
 
 class _Operand:
@@ -87,13 +109,13 @@ class _Operand:
 
     def __init__(self, memory: _Memory, tensor: Any) -> None:
         self.memory = memory
-        self.shape: tuple[int, ...] = tuple(tensor.shape)
+        self.shape: tuple[int, ...] = tensor.shape
         self.strides: tuple[int, ...] = tensor.stride()
         self.offset: int = tensor.storage_offset()
         self.dtype = tensor.dtype
         self.width: int = tensor.element_size()
-        self.device: str = tensor.device.type
-        self.lazy = self.dtype.is_complex and (tensor.is_conj() or tensor.is_neg())
+        self.device = tensor.device
+        self.lazy = self.dtype in _LAZY and (tensor.is_conj() or tensor.is_neg())
 
     def tracker(self) -> _Tracker:
         """Over the memory."""
@@ -374,8 +396,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         if kind.is_view:
             if args and isinstance(args[0], torch.Tensor) and args[0].layout is torch.strided:
                 # What a program calls by a name, before temporary views of it.
-                self.memory(args[0])
-                if args[0].requires_grad:
+                memory = self.memory(args[0])
+                if kind.name == "lift_fresh" and memory.constant is None and args[0].numel() <= 4096:
+                    # Made of numbers of the program, which nobody else may keep.
+                    memory.constant = _flat(args[0].untyped_storage(), args[0].dtype).clone()
+                if args[0].requires_grad and torch.is_grad_enabled():
                     frame = self.ways.innermost(sys._getframe(1))
                     if frame is not None:
                         self.sequence[torch._C._autograd._get_sequence_nr() - 1] = line_of(frame)
@@ -517,7 +542,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             return
         if target.dtype != source.dtype:
             return
-        if target.device != source.device:
+        if target.device.type != source.device.type:
             return
         frames = self.where() if self.where is not None else self.ways.all(sys._getframe(3))
         backward = None
@@ -529,7 +554,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             len(self.made),
             kind.name,
             frames,
-            source.shape,
+            tuple(source.shape),
             source.strides,
             source.offset,
             target.strides,
@@ -842,7 +867,7 @@ class _Judge:
             evidence["elements"] = [list(margin)]
             return _Failure(
                 "needed",
-                f"{at} reads shape {operand.shape}, whose element {margin} was filled in and is not in {base.label()}",
+                f"{at} reads shape {tuple(operand.shape)}, whose element {margin} was filled in and is not in {base.label()}",
                 evidence,
             )
         for axis, (size, stride) in enumerate(zip(view.shape, view.strides, strict=True)):
@@ -850,7 +875,7 @@ class _Judge:
                 evidence["axes"] = [axis]
                 return _Failure(
                     "needed",
-                    f"{at} reads shape {operand.shape}, whose axis {axis} runs backwards, and PyTorch has no negative strides",
+                    f"{at} reads shape {tuple(operand.shape)}, whose axis {axis} runs backwards, and PyTorch has no negative strides",
                     evidence,
                 )
         strides = tuple(view.strides)
@@ -863,7 +888,7 @@ class _Judge:
         if row is None:
             return _Failure("unknown", f"it is not known which strides {at} takes without a copy of its own", evidence)
         evidence["strides"] = list(strides)
-        if row.rule is not _kernels.ANY and operand.device not in ("cpu", "meta"):
+        if row.rule is not _kernels.ANY and operand.device.type not in ("cpu", "meta"):
             return _Failure("unknown", f"which strides {at} takes is known on the CPU, not on this device", evidence)
         if not _takes(row.rule, event, position, view):
             evidence["rule"], evidence["source"] = row.rule.says, row.rule.source
@@ -887,7 +912,9 @@ class _Judge:
         evidence["roots"] = [label for _, label in shown]
         said = " and ".join(f"element {index} of {label}" for index, label in pair)
         return _Failure(
-            "needed", f"{event.name} at {event.line()} reads shape {operand.shape}: {said}, which no one memory has", evidence
+            "needed",
+            f"{event.name} at {event.line()} reads shape {tuple(operand.shape)}: {said}, which no one memory has",
+            evidence,
         )
 
     def _no_view(
@@ -921,7 +948,7 @@ class _Judge:
                     least = explained.elements * operand.width
         except (ValueError, _Unknown):
             pass
-        return _Failure("needed", f"{at} reads shape {operand.shape}: {said}", evidence, least)
+        return _Failure("needed", f"{at} reads shape {tuple(operand.shape)}: {said}", evidence, least)
 
     def _results(
         self, event: _Event, views: dict[int, View[int]], state: dict[_Memory, _Place], follow: Callable[[_Memory, int], None]
@@ -1159,6 +1186,12 @@ class _Replay:
             if memory.made_by is not None:
                 raise RuntimeError(f"what_if: {memory.label()} is missing from the record")
             storage = _alive(memory.ref)
+            if memory.constant is not None:
+                found = self.values[memory] = memory.constant.clone()
+                return found
+            if storage is None and not memory.length and memory.birth is not None:
+                found = self.values[memory] = torch.empty(0, dtype=memory.birth.dtype)
+                return found
             if storage is None:
                 raise RuntimeError(
                     f"what_if: {memory.label()} has been freed, so that the program cannot be run again; keep the inputs,"
