@@ -190,6 +190,10 @@ class _Kind:
         self.is_composite = aten and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
 
 
+# What was found out about operators, by the operator.
+_KINDS: dict[Any, _Kind] = {}
+
+
 def _roll_axis(tracker: _Tracker, axis: int, by: int) -> _Tracker:
     shape = tracker.shape
     size = shape[axis]
@@ -366,7 +370,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         self.made: list[_Made] = []
         self.memories: dict[int, _Memory] = {}
         self.all: list[_Memory] = []
-        self.kinds: dict[Any, _Kind] = {}
+        self.kinds = _KINDS
         self.operations = 0
         self.seconds = 0.0
         self.lost: list[str] = []
@@ -376,7 +380,6 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         self.without_data = False
         self.plain: dict[type, bool] = {}
         self.ways = _ways()
-        self.where: Callable[[], tuple[Line, ...]] | None = None
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         for cls in types:
@@ -394,7 +397,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
                 return out
         self.operations += 1
         if kind.is_view:
-            if args and isinstance(args[0], torch.Tensor) and args[0].layout is torch.strided:
+            if args and len(self.events) < LIMIT and isinstance(args[0], torch.Tensor) and args[0].layout is torch.strided:
                 # What a program calls by a name, before temporary views of it.
                 memory = self.memory(args[0])
                 if kind.name == "lift_fresh" and memory.constant is None and args[0].numel() <= 4096:
@@ -493,14 +496,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         event = _Event()
         event.index, event.kind, event.func = len(self.events), kind, func
         event.args = [put(position, value) for position, value in enumerate(args)]
-        event.kwargs = {name: put(-1, value) for name, value in kwargs.items()}
+        event.kwargs = {name: put(-1, value) for name, value in kwargs.items()} if kwargs else kwargs
         event.operands, event.copy, event.outputs = operands, None, []
         ways = self.ways
         frame = ways.innermost(sys._getframe(2))
         event.where = line_of(frame) if frame is not None else None
-        if self.where is not None:
-            frames = self.where()
-            event.where = frames[0] if frames else event.where
         node = torch._C._current_autograd_node()
         if node is None:
             self.sequence[torch._C._autograd._get_sequence_nr() - 1] = event.line()
@@ -523,8 +523,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
                 if memory is None:
                     memory = self._new(result, storage)
                     memory.made_by = event
-                    memory.birth = _Operand(memory, result)
-                event.outputs.append(_Operand(memory, result))
+                    memory.birth = made = _Operand(memory, result)
+                else:
+                    made = _Operand(memory, result)
+                event.outputs.append(made)
             else:
                 event.outputs.append(None)
         self.events.append(event)
@@ -544,7 +546,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
             return
         if target.device.type != source.device.type:
             return
-        frames = self.where() if self.where is not None else self.ways.all(sys._getframe(3))
+        frames = self.ways.all(sys._getframe(3))
         backward = None
         if node is not None:
             line = self.sequence.get(node._sequence_nr())
@@ -1280,7 +1282,7 @@ class _Dropping(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self, lines: set[str]) -> None:
         super().__init__()
         self.lines, self.dropped, self.moved = lines, 0, 0
-        self.kinds: dict[Any, _Kind] = {}
+        self.kinds = _KINDS
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
