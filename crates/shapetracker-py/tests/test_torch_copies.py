@@ -243,6 +243,18 @@ def test_a_write_between_a_copy_and_its_reader_keeps_it() -> None:
     assert verdicts(lambda: later(True)) == [("clone", "not needed")]
 
 
+def test_a_copy_that_is_there_still_is_an_output_but_for_its_strides() -> None:
+    x = torch.randn(3, 4)
+
+    def both(move: Callable[[Any], Any]) -> Any:
+        y = move(x)
+        return y, y.t().contiguous()
+
+    assert verdicts(lambda: both(lambda x: x.roll(1, 0))) == [("roll", "output"), ("clone", "output")]
+    assert verdicts(lambda: both(lambda x: x.t().contiguous()))[0] == ("clone", "copied again")
+    assert verdicts(lambda: both(lambda x: x.roll(1, 0))[1]) == [("roll", "copied again"), ("clone", "output")]
+
+
 def test_a_storage_that_is_used_again_is_another_memory() -> None:
     def program() -> list[Any]:
         out = []
@@ -773,6 +785,10 @@ def test_subclasses_and_other_modes() -> None:
     with torch.inference_mode(), watched.copies() as found:
         torch.randn(3, 4).t().contiguous() + 1
     assert [copy.verdict for copy in found.copies] == ["not needed"]
+    with watched.copies() as found:
+        y = torch.func.vmap(lambda x: x.t().contiguous() + 1)(torch.ones(2, 3, 4))
+        z = torch.func.grad(lambda x: x.t().contiguous().sum())(x)
+    assert y.shape == (2, 4, 3) and torch.equal(z, torch.ones(3, 4)) and str(found)
     # One report inside of another: both see it.
     with watched.copies() as outer_found, watched.copies() as inner_found:
         x.t().contiguous() + 1

@@ -397,16 +397,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
                 return out
         self.operations += 1
         if kind.is_view:
-            if args and len(self.events) < LIMIT and isinstance(args[0], torch.Tensor) and args[0].layout is torch.strided:
-                # What a program calls by a name, before temporary views of it.
-                memory = self.memory(args[0])
-                if kind.name == "lift_fresh" and memory.constant is None and args[0].numel() <= 4096:
-                    # Made of numbers of the program, which nobody else may keep.
-                    memory.constant = _flat(args[0].untyped_storage(), args[0].dtype).clone()
-                if args[0].requires_grad and torch.is_grad_enabled():
-                    frame = self.ways.innermost(sys._getframe(1))
-                    if frame is not None:
-                        self.sequence[torch._C._autograd._get_sequence_nr() - 1] = line_of(frame)
+            if args and len(self.events) < LIMIT and isinstance(args[0], torch.Tensor):
+                try:
+                    self._viewed(kind, args[0])
+                except Exception as problem:
+                    self.lost.append(f"{kind.name}: {type(problem).__name__}: {problem}")
             return func(*args, **kwargs)
         if self.deep and kind.move is None:
             return self._inside(kind, func, args, kwargs)
@@ -416,6 +411,19 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]
         self.seconds += seconds
         self._try(kind, func, args, kwargs, out, seconds)
         return out
+
+    def _viewed(self, kind: _Kind, tensor: Any) -> None:
+        if tensor.layout is not torch.strided:
+            return
+        # What a program calls by a name, before temporary views of it.
+        memory = self.memory(tensor)
+        if kind.name == "lift_fresh" and memory.constant is None and tensor.numel() <= 4096:
+            # Made of numbers of the program, which nobody else may keep.
+            memory.constant = _flat(tensor.untyped_storage(), tensor.dtype).clone()
+        if tensor.requires_grad and torch.is_grad_enabled():
+            frame = self.ways.innermost(sys._getframe(2))
+            if frame is not None:
+                self.sequence[torch._C._autograd._get_sequence_nr() - 1] = line_of(frame)
 
     def _try(self, kind: _Kind, func: Any, args: Any, kwargs: Any, out: Any, seconds: float) -> None:
         try:
@@ -633,7 +641,6 @@ class _Judge:
         """What the copy's memory holds, over the memories that were read."""
         event, copy = made.event, made.copy
         name = event.name
-        copy.kept = made.memory.is_kept()
         if made.gathers:
             copy.roots = (event.operands[0][1].memory.label(),)
             return
@@ -728,6 +735,14 @@ class _Judge:
             if copy.verdict == "needed" and len(copy.chain) > 1 and copy.tracker is not None:
                 copy.instead = f"one pass: shapetracker.apply(ShapeTracker.parse({str(made.whole)!r}), memory)"
             return
+        if copy.kept:
+            source, whole = parts[0][:2]
+            target = event.outputs[0] if event.name != "copy_" else event.operands[0][1]
+            view = None if target is None or len(parts) > 1 else whole.compose(target.tracker()).as_view()
+            if view is None or view.mask is not None or min(view.strides, default=0) < 0:
+                copy.verdict = "output"
+                copy.reason = f"it is there still at the end, and no strides of {source.label()} are the same tensor"
+                return
         self.state = state
         base, tracker = self.state[made.memory]
         if absorbed and absorbed == direct:
