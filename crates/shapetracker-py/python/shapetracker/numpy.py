@@ -28,7 +28,7 @@ from typing import Any
 try:
     import numpy as np
 except ImportError as _missing:
-    raise ImportError(f"shapetracker.numpy needs NumPy 1.25 or later ({_missing}): pip install numpy") from _missing
+    raise ImportError(f"shapetracker.numpy needs NumPy 2 or later ({_missing}): pip install numpy") from _missing
 
 from . import _native
 from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways, line_of

@@ -40,7 +40,7 @@ else:
         from torch.multiprocessing.reductions import StorageWeakRef
         from torch.utils._python_dispatch import TorchDispatchMode
     except ImportError as _missing:
-        raise ImportError(f"shapetracker.torch needs PyTorch 2.4 or later ({_missing}): pip install torch") from _missing
+        raise ImportError(f"shapetracker.torch needs PyTorch, of which 2.15 was tried ({_missing}): pip install torch") from _missing
 
 from . import _kernels, _native
 from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways, line_of, mib, plural
