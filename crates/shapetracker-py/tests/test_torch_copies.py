@@ -321,6 +321,17 @@ def test_what_is_avoidable_can_be_left_out(name: str) -> None:
     assert torch.equal(y, model(x))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_avoidable_can_be_left_out_of_a_backward(name: str) -> None:
+    model, x = copying.models()[name]
+    with watched.copies() as found:
+        loss = model(x).sum()
+        loss.backward()
+    assert not found.notes
+    if any(copy.avoidable for copy in found.copies):
+        assert found.what_if(runs=1).result in ("equal", "close"), str(found)
+
+
 def test_any_copy_can_be_left_out_and_the_results_stay() -> None:
     for name, (model, x) in copying.models().items():
         with torch.no_grad(), watched.copies() as found:
