@@ -1,0 +1,856 @@
+"""Copies that PyTorch makes for a layout: where elements came from, verdicts and their evidence, and a program without them."""
+
+from __future__ import annotations
+
+import doctest
+import gc
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shapetracker import ShapeTracker, apply, memory
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import copying  # noqa: E402
+
+import shapetracker.torch as watched  # noqa: E402
+from shapetracker import _kernels  # noqa: E402
+
+F = torch.nn.functional
+aten = torch.ops.aten
+NAMES = list(copying.models())
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    yield
+    torch.set_num_threads(threads)
+
+
+def verdicts(program: Callable[[], Any]) -> list[tuple[str, str]]:
+    with watched.copies() as found:
+        kept = program()
+    del kept
+    return [(copy.op, copy.verdict) for copy in found.copies]
+
+
+def copied(program: Callable[[], Any]) -> Counter[str]:
+    """How often data were copied, inside of kernels as well, as PyTorch's profiler sees it."""
+    with torch.autograd.profiler.profile() as profile:
+        program()
+    return Counter(event.name for event in profile.function_events if event.name in ("aten::clone", "aten::copy_"))
+
+
+# ---- Where the elements came from
+
+
+MOVES: list[tuple[tuple[int, ...], Callable[[Any], Any]]] = [
+    ((2, 3, 4), lambda x: x.permute(2, 0, 1).contiguous()),
+    ((2, 3, 4), lambda x: x.transpose(0, 2).reshape(-1)),
+    ((2, 3, 4), lambda x: x[:, 1:, ::2].clone()),
+    ((2, 3, 4), lambda x: torch.roll(x, (1, -2), (0, 2))),
+    ((2, 3, 4), lambda x: torch.roll(x, 5)),
+    ((2, 3, 4), lambda x: x.roll(0, 1)),
+    ((2, 3, 4), lambda x: x.flip(0, -1)),
+    ((2, 3, 4), lambda x: x.repeat(2, 1, 1, 3)),
+    ((2, 3, 4), lambda x: x.tile(2)),
+    ((2, 3, 4), lambda x: x.repeat_interleave(2, 1)),
+    ((2, 3, 4), lambda x: F.pad(x, (1, 2, 0, 1))),
+    ((2, 3, 4), lambda x: F.pad(x, (-1, 2), value=7)),
+    ((2, 3, 4), lambda x: F.pad(x, (0, 0))),
+    ((2, 3, 4), lambda x: x.rot90(1, (0, 1))),
+    ((2, 3, 4), lambda x: x.rot90(2, (2, 0))),
+    ((2, 3, 4), lambda x: x.rot90(3, (1, 2))),
+    ((1, 8, 2, 3), lambda x: F.pixel_shuffle(x, 2)),
+    ((2, 4, 6), lambda x: F.pixel_unshuffle(x, 2)),
+    ((2, 6, 2, 2), lambda x: F.channel_shuffle(x, 3)),
+    ((2, 3, 5, 6), lambda x: F.unfold(x, (2, 3), dilation=(2, 1), padding=(1, 0), stride=(1, 2))),
+    ((2, 3, 4), lambda x: torch.cat([x[:, :1], x[:, 1:]], 1)),
+    ((2, 3, 4), lambda x: torch.cat([x[..., 3:], x[..., :3]], -1)),
+    ((2, 3, 4), lambda x: torch.cat([x[..., 2:], x[..., :1], x[..., 1:2]], -1)),
+    ((2, 3, 4), lambda x: torch.cat([x, torch.zeros(0)], 0)),
+    ((2, 3, 4), lambda x: torch.stack([x[0], x[1]], 1)),
+    ((2, 3, 4), lambda x: torch.empty(4, 3, 2).copy_(x.permute(2, 1, 0))),
+    ((2, 3, 4, 5), lambda x: x.to(memory_format=torch.channels_last)),
+    ((2, 3, 4), lambda x: aten.slice_backward(x, [2, 7, 4], 1, 2, 5, 1)),
+    ((2, 3, 4), lambda x: aten.select_backward(x, [2, 5, 3, 4], 1, -2)),
+]
+
+
+@pytest.mark.parametrize("shape, move", MOVES)
+def test_elements_come_from_where_it_is_said(shape: tuple[int, ...], move: Callable[[Any], Any]) -> None:
+    rank = len(shape)
+    numel = torch.Size(shape).numel()
+    for order in [tuple(range(rank)), tuple(reversed(range(rank)))]:
+        x = (
+            torch.arange(1.0, numel + 6)[5:]
+            .view([shape[axis] for axis in order])
+            .permute([order.index(axis) for axis in range(rank)])
+        )
+        with watched.copies() as found:
+            y = move(x)
+        if not found.copies:
+            assert y.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+            continue
+        copy = found.copies[-1]
+        if copy.tracker is None:
+            # What lies side by side is of one memory, but no one view of it.
+            assert copy.op in ("cat", "stack") and copy.roots
+            continue
+        fill = 7.0 if 7.0 in y and not (x == 7).any() else 7.0 if move is MOVES[11][1] else 0.0
+        assert torch.equal(apply(copy.tracker, memory(x), fill).reshape(-1), y.reshape(-1)), copy.tracker
+
+
+def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[Any, tuple[dict[Any, Any], Any]]:
+    """For every copy the memories that it read, and what it made, as they were at that time."""
+    seen: dict[Any, tuple[dict[Any, Any], Any]] = {}
+    original = watched._Watch._copied
+
+    def copied(self: Any, event: Any, seconds: float, node: Any) -> None:
+        original(self, event, seconds, node)
+        if event.copy is not None:
+            with torch.utils._python_dispatch._disable_current_modes():
+                made = event.copy
+                flats = {
+                    operand.memory: watched._flat(watched._alive(operand.memory.ref), operand.dtype).clone()
+                    for _, operand in event.operands
+                }
+                target = watched._flat(watched._alive(made.memory.ref), event.operands[0][1].dtype).clone()
+                seen[made] = (flats, target)
+
+    monkeypatch.setattr(watched._Watch, "_copied", copied)
+    return seen
+
+
+def replayed(found: Any, seen: dict[Any, tuple[dict[Any, Any], Any]]) -> int:
+    """Every tracked copy in one pass from the memory at the beginning of its chain: how many there were."""
+    by_number = {made.copy.number: made for made in seen}
+    count = 0
+    assert found.copies is not None
+    for made, (_, target) in seen.items():
+        if made.whole is None or made.event.name == "copy_":
+            continue
+        first = by_number[made.copy.chain[0]]
+        flat = seen[first][0][made.root]
+        assert torch.equal(apply(made.whole, flat, made.fill), target), made.copy
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_copy_of_a_model_is_one_pass_from_its_root(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, x = copying.models()[name]
+    seen = snapshots(monkeypatch)
+    with watched.copies() as found:
+        model(x).sum().backward()
+    assert not found.notes, found.notes
+    count = replayed(found, seen)
+    assert count == sum(copy.tracker is not None and copy.op != "copy_" for copy in found.copies)
+    assert count or name == "text, fused"
+
+
+# ---- Verdicts
+
+
+def test_a_verdict_has_its_evidence() -> None:
+    x = torch.randn(2, 5, 3, 4)
+    with watched.copies() as found:
+        y = x.transpose(1, 2).reshape(6, 20) @ torch.randn(20, 7)
+    del y
+    [copy] = found.copies
+    assert (copy.op, copy.verdict, copy.shape, copy.strides) == ("clone", "needed", (2, 3, 5, 4), (60, 4, 12, 1))
+    assert copy.line.file == __file__ and "x.transpose(1, 2).reshape(6, 20)" in copy.line.text
+    evidence = copy.evidence
+    assert (evidence["reader"], evidence["shape"]) == ("mm", [6, 20])
+    assert evidence["old_axes"] == [0, 1] and evidence["new_axes"] == [0]
+    # The two elements: one stride cannot do both steps, which is to be seen in the tensor itself.
+    before = ShapeTracker.contiguous(2, 5, 3, 4).transpose(1, 2).reshape(6, 20)
+    jumps = set()
+    for step in evidence["elements"]:
+        after = list(step["index"])
+        after[evidence["axes"][0]] += 1
+        assert before.address(step["index"]) == step["before"] and before.address(after) == step["after"]
+        jumps.add(step["after"] - step["before"])
+    assert len(jumps) == 2
+
+
+def test_verdicts_of_small_programs() -> None:
+    x = torch.randn(2, 3, 8, 8)
+    last = torch.nn.Linear(3, 3)
+    nhwc = torch.randn(2, 8, 8, 3)
+    cases: list[tuple[Callable[[], Any], list[tuple[str, str]]]] = [
+        (lambda: torch.relu(x.permute(0, 2, 3, 1).contiguous()), [("clone", "not needed")]),
+        (lambda: torch.relu(F.pad(x, (0, 0))), [("constant_pad_nd", "not needed")]),
+        (lambda: torch.relu(F.pad(x, (1, 1))), [("constant_pad_nd", "needed")]),
+        (lambda: torch.relu(x.flip(1)), [("flip", "needed")]),
+        (lambda: x + torch.randn(3, 1, 1).expand(3, 8, 8).contiguous(), [("clone", "not needed")]),
+        (lambda: x * torch.randn(1, 3, 1, 1).repeat(2, 1, 8, 8), [("repeat", "not needed")]),
+        (
+            lambda: last(nhwc.permute(0, 3, 1, 2).contiguous().permute(0, 2, 3, 1).contiguous()),
+            [("clone", "copied again"), ("clone", "round trip")],
+        ),
+        (lambda: torch.roll(torch.roll(x, 2, 3), -2, 3) + 1, [("roll", "copied again"), ("roll", "round trip")]),
+        (lambda: x.permute(0, 2, 3, 1).contiguous(), [("clone", "output")]),
+        (lambda: x.permute(0, 2, 3, 1).contiguous().relu_(), [("clone", "guard")]),
+        (lambda: x[:, torch.tensor([0, 2])] + 1, [("index", "gather")]),
+        (lambda: x.permute(0, 2, 3, 1).contiguous().softmax(-1), [("clone", "for the kernel")]),
+        (lambda: F.layer_norm(x.transpose(2, 3).contiguous(), (8,)), [("clone", "for the kernel")]),
+        (lambda: torch.relu(torch.cat([x[:, :1], x[:, 1:]], 1)), [("cat", "not needed")]),
+        (lambda: torch.relu(torch.cat([x, nhwc.permute(0, 3, 1, 2)], 1)), [("cat", "needed")]),
+        (lambda: torch.cat([x, nhwc.permute(0, 3, 1, 2)], 1)[:, 3:] + 1, [("cat", "needed")]),
+        # Readers that take the strides, whose own readers do not.
+        (lambda: torch.relu(x.permute(0, 2, 3, 1).contiguous()).view(-1, 3) @ torch.randn(3, 3), [("clone", "not needed")]),
+        (lambda: torch.relu(x.permute(0, 2, 1, 3).contiguous()).view(-1, 24) @ torch.randn(24, 3), [("clone", "needed")]),
+        (lambda: torch.special.i0(x.permute(0, 2, 3, 1).contiguous()), [("clone", "unknown")]),
+    ]
+    for number, (program, expected) in enumerate(cases):
+        found = verdicts(program)
+        if number == 16:
+            continue
+        if number == 15:
+            assert found[0][1] in ("needed", "not needed")
+            continue
+        assert found == expected, (number, found)
+
+
+def test_a_write_between_a_copy_and_its_reader_keeps_it() -> None:
+    def later(early: bool) -> Any:
+        x = torch.randn(3, 4)
+        y = x.t().contiguous()
+        if early:
+            z = y + 1
+            x.add_(1)
+        else:
+            x.add_(1)
+            z = y + 1
+        return x, z
+
+    assert verdicts(lambda: later(False)) == [("clone", "guard")]
+    assert verdicts(lambda: later(True)) == [("clone", "not needed")]
+
+
+def test_a_copy_that_is_there_still_is_an_output_but_for_its_strides() -> None:
+    x = torch.randn(3, 4)
+
+    def both(move: Callable[[Any], Any]) -> Any:
+        y = move(x)
+        return y, y.t().contiguous()
+
+    assert verdicts(lambda: both(lambda x: x.roll(1, 0))) == [("roll", "output"), ("clone", "output")]
+    assert verdicts(lambda: both(lambda x: x.t().contiguous()))[0] == ("clone", "copied again")
+    assert verdicts(lambda: both(lambda x: x.roll(1, 0))[1]) == [("roll", "copied again"), ("clone", "output")]
+
+
+def test_a_storage_that_is_used_again_is_another_memory() -> None:
+    def program() -> list[Any]:
+        out = []
+        for step in range(50):
+            x = torch.full((64, 64), float(step))
+            y = x.t().contiguous()
+            del x
+            gc.collect()
+            z = torch.full((64, 64), -1.0)
+            out.append((y + z).sum())
+        return out
+
+    with watched.copies() as found:
+        kept = program()
+    del kept
+    assert len(found.copies) == 50 and {copy.verdict for copy in found.copies} == {"not needed"}
+    assert found.what_if().equal
+
+
+def test_the_backward_is_watched_and_named() -> None:
+    x = torch.randn(2, 3, 4, requires_grad=True)
+    with watched.copies() as found:
+        (x.transpose(1, 2).reshape(2, 12)[:, :5] * 2).sum().backward()
+    backward = [copy for copy in found.copies if copy.backward is not None]
+    assert backward and all(
+        f"{os.path.basename(__file__)}:" in copy.backward for copy in backward if "Accumulate" not in str(copy.backward)
+    )
+    assert "slice_backward" in {copy.op for copy in backward}
+
+
+# ---- Without the copies
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_avoidable_can_be_left_out(name: str) -> None:
+    model, x = copying.models()[name]
+    model.eval()
+    with torch.no_grad(), watched.copies() as found:
+        y = model(x)
+    assert not found.notes
+    spare = [copy for copy in found.copies if copy.avoidable]
+    for copy in [*spare, None]:
+        if spare:
+            answer = found.what_if(copy, runs=1)
+            assert answer.result in ("equal", "close"), (copy, answer)
+            assert answer.equal or "convolution" in {event.name for event in found._watch.events}, (copy, answer)
+            assert copy is None or copy.verdict != "not needed" or not answer.appeared, (copy, answer)
+    # And the program itself, without those of them that are views: fewer copies, also inside of its kernels.
+    lines = {str(copy.line) for copy in spare if copy.verdict in ("not needed", "round trip")}
+    if lines:
+        answer = found.what_if(lines, program=lambda: model(x), runs=1)
+        assert answer.result in ("equal", "close"), answer
+
+        def without() -> Any:
+            with watched._Dropping(lines):
+                return model(x)
+
+        with torch.no_grad():
+            before, after = copied(lambda: model(x)), copied(without)
+            with watched.copies() as left:
+                without()
+        assert len(left.copies) < len(found.copies) and left.bytes < found.bytes
+        assert after["aten::copy_"] < before["aten::copy_"], (before, after)
+    assert torch.equal(y, model(x))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_avoidable_can_be_left_out_of_a_backward(name: str) -> None:
+    model, x = copying.models()[name]
+    with watched.copies() as found:
+        loss = model(x).sum()
+        loss.backward()
+    assert not found.notes
+    if any(copy.avoidable for copy in found.copies):
+        assert found.what_if(runs=1).result in ("equal", "close"), str(found)
+
+
+def test_any_copy_can_be_left_out_and_the_results_stay() -> None:
+    for name, (model, x) in copying.models().items():
+        with torch.no_grad(), watched.copies() as found:
+            y = model(x)
+        for copy in found.copies[:: 3 if name == "Swin" else 2]:
+            if copy.verdict in ("needed", "for the kernel") and copy.tracker is not None:
+                assert found.what_if(copy, runs=1).result in ("equal", "close"), copy
+        del y
+
+
+def random_program(rng: random.Random) -> Callable[[Any], Any]:
+    """Operations that keep a tensor of four axes of 2, 4, 4 and 6 elements in some order, drawn once."""
+    steps: list[Callable[[Any], Any]] = []
+    for _ in range(rng.randint(2, 7)):
+        kind = rng.choice(
+            [
+                "permute",
+                "permute",
+                "contiguous",
+                "contiguous",
+                "add",
+                "relu",
+                "roll",
+                "flip",
+                "pad",
+                "matmul",
+                "softmax",
+                "view",
+                "reshape",
+                "cat",
+                "bmm",
+                "halves",
+                "sum",
+                "norm",
+                "write",
+            ]
+        )
+        order = rng.sample(range(4), 4)
+        by, axis = rng.randint(0, 2), rng.randrange(4)
+        steps.append(
+            {
+                "permute": lambda x, order=order: x.permute(order),
+                "contiguous": lambda x: x.contiguous(),
+                "add": lambda x: x + 1,
+                "relu": lambda x: torch.relu(x),
+                "roll": lambda x, by=by, axis=axis: torch.roll(x, by, axis),
+                "flip": lambda x, axis=axis: x.flip(axis),
+                "pad": lambda x, by=by: F.pad(x, (by, 0))[..., by:] if by else F.pad(x, (0, 0)),
+                "matmul": lambda x: x @ torch.ones(x.shape[-1], x.shape[-1], dtype=x.dtype),
+                "softmax": lambda x: x.softmax(-1),
+                "view": lambda x: x.flatten(0, 1).unflatten(0, x.shape[:2]),
+                "reshape": lambda x: x.reshape(-1).reshape(x.shape),
+                "cat": lambda x, by=by: torch.cat([x[:, by:], x[:, :by]], 1),
+                "bmm": lambda x: (
+                    torch.bmm(x.flatten(0, 1), x.flatten(0, 1).transpose(1, 2))[:, :, :1].view(*x.shape[:3], 1) + x
+                ),
+                "halves": lambda x, axis=axis: torch.cat(x.chunk(2, axis), axis) * 2,
+                "sum": lambda x, axis=axis: x + x.sum(axis, keepdim=True),
+                "norm": lambda x: F.layer_norm(x, x.shape[-1:]),
+                "write": lambda x, axis=axis: x.clone().mul_(2) + x.select(axis, 0).unsqueeze(axis),
+            }[kind]
+        )
+
+    def program(x: Any) -> Any:
+        for step in steps:
+            x = step(x)
+        return x
+
+    return program
+
+
+def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(3)
+    seen: Counter[str] = Counter()
+    for _ in range(250):
+        program = random_program(rng)
+        x = torch.randint(-4, 5, (2, 4, 4, 6)).double()
+        with monkeypatch.context() as patch:
+            saved = snapshots(patch)
+            with torch.no_grad(), watched.copies() as found:
+                y = program(x)
+        assert not found.notes, found.notes
+        replayed(found, saved)
+        seen.update(copy.verdict for copy in found.copies)
+        passes = len(found.copies)
+        spare = [copy for copy in found.copies if copy.avoidable]
+        if spare:
+            answer = found.what_if(runs=1)
+            assert answer.result in ("equal", "close"), (answer, str(found))
+            assert not answer.appeared, (answer, str(found))
+        for copy in spare:
+            answer = found.what_if(copy, runs=1)
+            assert answer.result in ("equal", "close"), (answer, str(found))
+        views = {str(copy.line) for copy in spare if copy.verdict == "not needed"}
+        alone = {
+            line
+            for line in views
+            if all(copy.verdict == "not needed" and copy.op == "clone" for copy in found.copies if str(copy.line) == line)
+        }
+        if alone:
+            with torch.no_grad(), watched.copies() as left, watched._Dropping(alone):
+                z = program(x)
+            # As many where a `contiguous` later had nothing to do, and then has.
+            assert torch.allclose(y, z) and len(left.copies) <= passes, (str(found), str(left))
+    assert (
+        min(seen[verdict] for verdict in ("needed", "not needed", "copied again", "for the kernel", "guard", "output")) >= 5
+    ), seen
+
+
+def test_what_if_says_what_it_needs() -> None:
+    x = torch.randn(3, 4)
+    with watched.copies() as found:
+        y = x.t().contiguous() + 1
+    with pytest.raises(ValueError, match="no copy was made at nowhere.py:1; the lines with copies are test_torch_copies.py"):
+        found.what_if("nowhere.py:1")
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="has been written since.*program="):
+        found.what_if()
+    line = str(found.copies[0].line)
+    assert found.what_if(line, program=lambda: torch.relu(x.t().contiguous())).equal
+    del x, y
+    gc.collect()
+    with pytest.raises(RuntimeError, match="has been freed.*keep the inputs"):
+        found.what_if()
+    with watched.copies() as other:
+        torch.randn(3, 4, device="meta").t().contiguous() + 1
+    with pytest.raises(ValueError, match="another report"):
+        found.what_if(other.copies[0])
+
+
+# ---- Without data
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plan_is_what_happens(name: str) -> None:
+    def facts(found: Any) -> list[Any]:
+        return [(copy.op, str(copy.line), copy.shape, copy.strides, copy.bytes, copy.verdict) for copy in found.copies]
+
+    model, x = copying.models()[name]
+    with torch.no_grad(), watched.copies() as found:
+        y = model(x)
+    with torch.no_grad():
+        planned = watched.plan(model, x.to("meta"))
+        assert facts(planned) == facts(found)
+        assert all(parameter.device.type == "cpu" for parameter in model.parameters())
+    with pytest.raises(RuntimeError, match="no data"):
+        planned.what_if(
+            [copy for copy in planned.copies if copy.tracker is not None][:1]
+        ) if planned.copies else planned.what_if()
+    del y
+
+
+def test_plans_of_functions_and_exported_programs() -> None:
+    model, x = copying.models()["super-resolution"]
+    exported = torch.export.export(model, (x,))
+    planned = watched.plan(exported, x.to("meta"))
+    assert len(planned.copies) >= 5 and planned.bytes > 0
+    assert [
+        copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies
+    ] == ["not needed"]
+    with pytest.raises(TypeError, match="takes a module, a function or an exported program, not a value of type int"):
+        watched.plan(3)  # type: ignore[arg-type]
+
+
+# ---- What kernels take
+
+
+def layouts(shape: tuple[int, ...]) -> Iterator[Any]:
+    """Tensors of a shape with strides of all kinds."""
+    rank = len(shape)
+    base = torch.rand(shape) + 0.5
+    for order in itertools.permutations(range(rank)):
+        yield base.permute(order).contiguous().permute([order.index(axis) for axis in range(rank)])
+    yield torch.zeros([size + 2 for size in shape])[tuple(slice(1, 1 + size) for size in shape)].copy_(base)
+    yield torch.zeros([*shape[:-1], shape[-1] * 2])[..., ::2].copy_(base)
+    if rank > 1:
+        yield torch.zeros([shape[0] * 2, *shape[1:]])[::2].copy_(base)
+    for axis in range(rank):
+        yield base.narrow(axis, 0, 1).expand(shape)
+
+
+def other(*shape: int) -> Any:
+    return torch.rand(shape) + 0.5
+
+
+# For each operator with arguments of its own: the shape of the operand at a position, and the operation on it.
+CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
+    ("mm", 0): ((6, 8), lambda x: aten.mm(x, other(8, 7))),
+    ("mm", 1): ((6, 8), lambda x: aten.mm(other(7, 6), x)),
+    ("addmm", 1): ((6, 8), lambda x: aten.addmm(other(7), x, other(8, 7))),
+    ("addmm", 2): ((6, 8), lambda x: aten.addmm(other(8), other(7, 6), x)),
+    ("bmm", 0): ((3, 16, 18), lambda x: aten.bmm(x, other(3, 18, 17))),
+    ("bmm", 1): ((3, 16, 18), lambda x: aten.bmm(other(3, 17, 16), x)),
+    ("baddbmm", 1): ((3, 16, 18), lambda x: aten.baddbmm(other(3, 16, 17), x, other(3, 18, 17))),
+    ("baddbmm", 2): ((3, 16, 18), lambda x: aten.baddbmm(other(3, 17, 18), other(3, 17, 16), x)),
+    ("mv", 0): ((6, 8), lambda x: aten.mv(x, other(8))),
+    ("_softmax", 0): ((4, 5, 6), lambda x: aten._softmax(x, 1, False)),
+    ("_log_softmax", 0): ((4, 5, 6), lambda x: aten._log_softmax(x, -1, False)),
+    ("_softmax_backward_data", 0): ((4, 5, 6), lambda x: aten._softmax_backward_data(x, other(4, 5, 6), -1, torch.float32)),
+    ("_softmax_backward_data", 1): ((4, 5, 6), lambda x: aten._softmax_backward_data(other(4, 5, 6), x, -1, torch.float32)),
+    ("_log_softmax_backward_data", 0): (
+        (4, 5, 6),
+        lambda x: aten._log_softmax_backward_data(x, other(4, 5, 6), -1, torch.float32),
+    ),
+    ("_log_softmax_backward_data", 1): (
+        (4, 5, 6),
+        lambda x: aten._log_softmax_backward_data(other(4, 5, 6), x, -1, torch.float32),
+    ),
+    ("index_select", 0): ((4, 5, 6), lambda x: aten.index_select(x, 1, torch.tensor([0, 3]))),
+    ("native_layer_norm", 0): ((4, 5, 6), lambda x: aten.native_layer_norm(x, [6], None, None, 1e-5)),
+    ("native_layer_norm_backward", 0): (
+        (4, 5, 6),
+        lambda x: aten.native_layer_norm_backward(
+            x, other(4, 5, 6), [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False]
+        ),
+    ),
+    ("native_layer_norm_backward", 1): (
+        (4, 5, 6),
+        lambda x: aten.native_layer_norm_backward(
+            other(4, 5, 6), x, [6], other(4, 5, 1), other(4, 5, 1), None, None, [True, False, False]
+        ),
+    ),
+    ("native_group_norm", 0): ((2, 4, 5, 6), lambda x: aten.native_group_norm(x, None, None, 2, 4, 30, 2, 1e-5)),
+    ("native_batch_norm", 0): ((2, 4, 5, 6), lambda x: aten.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)),
+    ("_native_batch_norm_legit_no_training", 0): (
+        (2, 4, 5, 6),
+        lambda x: aten._native_batch_norm_legit_no_training(x, None, None, other(4), other(4), 0.1, 1e-5),
+    ),
+    ("max_pool2d_with_indices", 0): ((2, 4, 6, 6), lambda x: aten.max_pool2d_with_indices(x, [2, 2])),
+    ("avg_pool2d", 0): ((2, 4, 6, 6), lambda x: aten.avg_pool2d(x, [2, 2])),
+    ("_adaptive_avg_pool2d", 0): ((2, 4, 6, 6), lambda x: aten._adaptive_avg_pool2d(x, [2, 2])),
+    ("_scaled_dot_product_flash_attention_for_cpu", 0): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(x, other(2, 4, 5, 6), other(2, 4, 5, 6)),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu", 1): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(other(2, 4, 5, 6), x, other(2, 4, 5, 6)),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu", 2): (
+        (2, 4, 5, 6),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(other(2, 4, 5, 6), other(2, 4, 5, 6), x),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu", -1): (
+        (2, 4, 5, 7),
+        lambda x: aten._scaled_dot_product_flash_attention_for_cpu(
+            other(2, 4, 5, 6), other(2, 4, 7, 6), other(2, 4, 7, 6), attn_mask=x
+        ),
+    ),
+    ("gather", 0): ((4, 5, 6), lambda x: x.gather(1, torch.zeros(4, 2, 6, dtype=torch.long))),
+    ("cat", 0): ((4, 5, 6), lambda x: torch.cat([x, x])),
+    ("stack", 0): ((4, 5, 6), lambda x: torch.stack([x, x])),
+    ("embedding", 0): ((4, 5, 6), lambda x: aten.embedding(x[0], torch.tensor([1, 2]))),
+    ("copy_", 0): ((4, 5, 6), lambda x: torch.empty(4, 5, 6).copy_(x)),
+    ("index", 0): ((4, 5, 6), lambda x: x[:, torch.tensor([0, 1])]),
+}
+
+
+def copies_inside(call: Callable[[Any], Any], x: Any) -> int:
+    # The first run of an operation may prepare things that later ones have.
+    return copied(lambda: call(x))["aten::copy_"]
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.CONVOLUTION)], ids=lambda row: row.names[0]
+)
+def test_kernels_take_what_the_table_says(row: Any) -> None:
+    for name in row.names:
+        for position in row.operands:
+            shape, call = CALLS[name, position]
+            taken = refused = 0
+            least = copies_inside(call, torch.rand(shape))
+            for x in layouts(shape):
+                takes, inside = row.rule.takes(x.shape, x.stride()), copies_inside(call, x) - least
+                assert inside == 0 if takes else inside > 0, (name, position, x.shape, x.stride(), takes, inside)
+                taken, refused = taken + takes, refused + (not takes)
+            assert taken and refused
+
+
+def elementwise(name: str) -> Callable[[Any], Any]:
+    """An operator of the table on a tensor, with what other arguments it needs."""
+    special: dict[str, Callable[[Any], Any]] = {
+        "where": lambda x: torch.where(x > 1, x, x),
+        "masked_fill": lambda x: x.masked_fill(torch.zeros(6, dtype=torch.bool), 1.0),
+        "clamp": lambda x: x.clamp(0, 1),
+        "clamp_min": lambda x: x.clamp_min(1),
+        "clamp_max": lambda x: x.clamp_max(1),
+        "addcmul": lambda x: torch.addcmul(x, x, x),
+        "addcdiv": lambda x: torch.addcdiv(x, x, x),
+        "pow": lambda x: x.pow(2),
+        "leaky_relu": lambda x: F.leaky_relu(x),
+        "threshold_backward": lambda x: aten.threshold_backward(x, x, 0),
+        "gelu_backward": lambda x: aten.gelu_backward(x, x),
+        "var_mean": lambda x: torch.var_mean(x, 1),
+        "_to_copy": lambda x: x.to(torch.float64),
+        "linalg_vector_norm": lambda x: torch.linalg.vector_norm(x, dim=1),
+        "all": lambda x: aten.all(x.bool()) if False else x.sum(),
+        "any": lambda x: x.sum(),
+        "cumsum": lambda x: x.cumsum(1),
+        "prod": lambda x: x.prod(1),
+        "max": lambda x: x.max(1),
+        "min": lambda x: x.min(1),
+        "amax": lambda x: x.amax(1),
+        "amin": lambda x: x.amin(1),
+        "argmax": lambda x: x.argmax(1),
+        "argmin": lambda x: x.argmin(1),
+        "mean": lambda x: x.mean(1),
+        "sum": lambda x: x.sum(1),
+        "std": lambda x: x.std(1),
+        "var": lambda x: x.var(1),
+    }
+    for bits in ("bitwise_and", "bitwise_or"):
+        special[bits] = lambda x, bits=bits: getattr(aten, bits)(x.view(torch.int32), x.view(torch.int32))
+    special["bitwise_not"] = lambda x: aten.bitwise_not(x.view(torch.int32))
+    if name in special:
+        return special[name]
+    schema = getattr(aten, name)
+    overload = schema.Tensor if "Tensor" in schema.overloads() else getattr(schema, schema.overloads()[0])
+    tensors = sum(
+        str(argument.type) == "Tensor" and not argument.has_default_value() for argument in overload._schema.arguments
+    )
+    return lambda x: overload(*[x] * tensors)
+
+
+@pytest.mark.parametrize("row", [row for row in _kernels.ROWS if row.rule is _kernels.ANY], ids=lambda row: row.names[0])
+def test_kernels_that_take_any_strides_never_copy(row: Any) -> None:
+    for name in row.names:
+        call = CALLS[name, 0][1] if (name, 0) in CALLS else elementwise(name)
+        least = copies_inside(call, torch.rand(4, 5, 6) + 0.5)
+        for x in [x for x in layouts((4, 5, 6)) if not name.endswith("_") or 0 not in x.stride()][1::2]:
+            assert copies_inside(call, x) <= least, (name, x.stride())
+
+
+def test_convolutions_take_one_memory_format() -> None:
+    shape = (2, 8, 6, 6)
+    for weight in (other(8, 8, 3, 3), other(8, 8, 3, 3).to(memory_format=torch.channels_last)):
+
+        def call(x: Any, weight: Any = weight) -> Any:
+            return aten.convolution(x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
+
+        for x in layouts(shape):
+            dense = _kernels.is_dense(shape, x.stride()) and _kernels.is_dense(weight.shape, weight.stride())
+            last = _kernels.is_channels_last(shape, x.stride()) and _kernels.is_channels_last(weight.shape, weight.stride())
+            inside = copies_inside(call, x)
+            assert (inside == 0) == (dense or last), (x.stride(), weight.stride(), inside)
+
+
+def test_copies_inside_of_kernels_are_shown_where_asked() -> None:
+    x = torch.randn(4, 5, 6)
+    with watched.copies(deep=True) as found:
+        x.permute(2, 1, 0).softmax(-1)
+    [((name, line), (count, size))] = found.inside.items()
+    assert name == "_softmax" and count == 1 and size == 4 * 120 and line.startswith("test_torch_copies.py:")
+    assert "inside _softmax at test_torch_copies.py:" in str(found)
+
+
+# ---- Tests without copies
+
+
+def test_no_copies() -> None:
+    x = torch.randn(3, 4)
+    with watched.no_copies():
+        x.t() + 1
+    with pytest.raises(
+        watched.UnexpectedCopies, match="1 copy for the layout that nobody expected:\ntest_torch_copies.py:"
+    ) as raised:
+        with watched.no_copies(allow=["needed"]):
+            x.t().contiguous() + 1
+    assert [copy.verdict for copy in raised.value.copies] == ["not needed"] and "takes a tensor of shape (3, 4)" in str(
+        raised.value
+    )
+    with watched.no_copies(allow=["not needed"]):
+        x.t().contiguous() + 1
+    with watched.no_copies(allow=["test_torch_copies.py"]):
+        x.t().contiguous() + 1
+    with watched.no_copies(above=48):
+        x.t().contiguous() + 1
+    with pytest.raises(ZeroDivisionError):
+        with watched.no_copies():
+            x.t().contiguous() + 1 / 0
+    with pytest.raises(ValueError, match="allow has 'neded', which is no verdict"):
+        with watched.no_copies(allow=["neded"]):
+            pass
+
+
+# ---- Reports
+
+
+def test_reports() -> None:
+    model, x = copying.models()["Swin"]
+    with torch.no_grad(), watched.copies() as found:
+        y = model(x)
+    text = str(found)
+    assert f"{len(found.copies)} copies for the layout in {found.operations} operations" in text
+    assert "copying.py:" in text and "F.pad(x.view(x.shape[0], h, w, -1), (0, 0, 0, 0, 0, 0))" in text
+    data = json.loads(json.dumps(found.to_dict()))
+    passes, least = found.least
+    assert data["least"] == {"passes": passes, "bytes": least} and least < found.bytes == data["bytes"]
+    assert [copy["verdict"] for copy in data["copies"]] == [copy.verdict for copy in found.copies]
+    frames = data["copies"][0]["frames"]
+    assert frames[0]["file"].endswith("copying.py") and any(frame["file"] == __file__ for frame in frames)
+    assert not any("site-packages/torch/" in frame["file"] for frame in frames)
+    page = found.html()
+    assert page.startswith("<!DOCTYPE html>") and "<svg" in page and "http-equiv" not in page
+    assert not any(word in page for word in ("<script", "<link", "src="))
+    del y
+
+
+# ---- Programs of all kinds
+
+
+def test_the_programs_own_exceptions_and_results_are_untouched() -> None:
+    x = torch.randn(3, 4)
+    with pytest.raises(RuntimeError, match="mat1 and mat2"), watched.copies() as found:
+        x.t().contiguous() @ x.t()
+    assert len(found.copies) == 1
+    with pytest.raises(RuntimeError, match="is of one with block"), found:
+        pass
+    with pytest.raises(RuntimeError, match="nothing was watched yet"):
+        watched.copies().copies  # noqa: B018
+    with watched.copies() as found:
+        torch.eye(3).to_sparse() @ x
+        torch.tensor([1 + 2j]).conj().clone()
+        torch.zeros(2, 3).resize_(7)
+        x.clone().t_().set_(x)
+        torch.zeros(0, 3).t().contiguous()
+        torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).dequantize()
+        x.t().contiguous().view(torch.int32) + 1
+        x.numpy()
+    assert str(found)
+
+
+def test_subclasses_and_other_modes() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.testing._internal.two_tensor import TwoTensor
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    pair = TwoTensor(torch.randn(3, 4), torch.randn(3, 4))
+    with watched.copies() as found:
+        y = pair.t().contiguous() + 1
+    assert isinstance(y, TwoTensor) and [copy.verdict for copy in found.copies] == ["not needed"] * 2
+
+    class Counting(TorchDispatchMode):  # type: ignore[misc]
+        count = 0
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.count += 1
+            return func(*args, **(kwargs or {}))
+
+    x = torch.randn(3, 4)
+    for first, second in [(Counting(), watched.copies()), (watched.copies(), Counting())]:
+        with first, second:
+            x.t().contiguous() + 1
+        for mode in (first, second):
+            if isinstance(mode, Counting):
+                assert mode.count == 3
+            else:
+                assert [copy.verdict for copy in mode.copies] == ["not needed"]
+    for outer, inner in [(FakeTensorMode(), watched.copies()), (watched.copies(), FakeTensorMode())]:
+        with outer, inner:
+            torch.empty(3, 4).t().contiguous() + 1
+    with torch.inference_mode(), watched.copies() as found:
+        torch.randn(3, 4).t().contiguous() + 1
+    assert [copy.verdict for copy in found.copies] == ["not needed"]
+    with watched.copies() as found:
+        y = torch.func.vmap(lambda x: x.t().contiguous() + 1)(torch.ones(2, 3, 4))
+        z = torch.func.grad(lambda x: x.t().contiguous().sum())(x)
+    assert y.shape == (2, 4, 3) and torch.equal(z, torch.ones(3, 4)) and str(found)
+    # One report inside of another: both see it.
+    with watched.copies() as outer_found, watched.copies() as inner_found:
+        x.t().contiguous() + 1
+    assert len(outer_found.copies) == len(inner_found.copies) == 1
+
+
+def test_threads_of_their_own_are_not_watched_and_hooks_are() -> None:
+    x = torch.randn(3, 4)
+    model = torch.nn.Linear(4, 4)
+    model.register_forward_hook(lambda module, args, out: out.t().contiguous().t())
+    with watched.copies() as found:
+        thread = threading.Thread(target=lambda: x.t().contiguous() + 1)
+        thread.start()
+        thread.join()
+        model(x) + 1
+    assert [copy.op for copy in found.copies] == ["clone"]
+
+
+def test_the_package_alone_imports_no_torch() -> None:
+    code = "import sys, shapetracker; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+# ---- What the documentation shows
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def test_the_program_of_the_documentation_prints_what_it_says(tmp_path: Path) -> None:
+    page = (DOCS / "where-does-my-model-copy.md").read_text()
+    program = tmp_path / "windows.py"
+    program.write_text(page.split("```python\n")[1].split("```")[0])
+    shown = page.split("```text\n")[1].split("```")[0]
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    check = doctest.OutputChecker()
+    assert check.check_output(shown, run.stdout, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE), run.stdout
+
+
+def test_the_fixture_of_the_documentation_fails_the_test(tmp_path: Path) -> None:
+    page = (DOCS / "no-hidden-copies.md").read_text()
+    (tmp_path / "conftest.py").write_text(page.split("```python\n")[1].split("```")[0])
+    (tmp_path / "test_it.py").write_text(
+        "import torch\nx = torch.zeros(3, 4)\n"
+        "def test_free(no_copies):\n    x.t() + 1\n"
+        "def test_copies(no_copies):\n    x.t().contiguous() + 1\n"
+    )
+    run = subprocess.run([sys.executable, "-m", "pytest", "-q", str(tmp_path)], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1 and "2 passed, 1 error" in run.stdout, run.stdout
+    assert "UnexpectedCopies: 1 copy for the layout that nobody expected" in run.stdout
+
+
+def test_what_the_module_says_of_itself_is_so() -> None:
+    assert doctest.testmod(watched).failed == 0
