@@ -616,6 +616,10 @@ class _Rewriting:
             return False
         return any(name not in self.constants for name in node.input[: None if node.op_type == "Concat" else 1])
 
+    def _is_understood(self, node: Any) -> bool:
+        """Does it move data, and is it known where to? Then one pass from where its inputs come from writes what it gives."""
+        return self._is_moving(node) and (node.op_type == "Concat" or any(output in self.source for output in node.output))
+
     def _follows(self, node: Any) -> list[tuple[str, str, _Follow]]:
         """For each output of a moving node the input that it is made of, and how its layout follows from that of the input."""
         if any(name in self.constants for name in node.input[:1]) or not node.input or not node.input[0]:
@@ -1288,7 +1292,7 @@ class _Rewriting:
                 continue
             for name in self._reads(at, virtual):
                 layout = layouts.get(name)
-                if at in virtual or (node.op_type == "Concat" and self._is_moving(node)):
+                if at in virtual or self._is_understood(node):
                     wanted.add(name if layout is None else layout.root)
                 else:
                     read(name, node.op_type)
