@@ -14,12 +14,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import gcd, prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from . import apply
 from ._native import Nest, ShapeTracker, Undecided, View
+
+_Array: TypeAlias = "np.ndarray[Any, Any]"
 
 # A Gather moves rows of at least so many bytes, by at most so many indices, which take at most this part of what it moves.
 _ROW_BYTES, _MOST_INDICES, _INDEX_PART = 32, 1 << 18, 4
+
+# Larger tensors, each name taken as 1, are never looked at element by element.
+_MOST_ELEMENTS = 1 << 24
 
 
 @dataclass(frozen=True, order=True)
@@ -108,6 +116,16 @@ class Layout:
         """The same over another root with as many elements and the same named axes."""
         return Layout(root, shape, self.root_factors, self.axes, self.tracker, self.fill)
 
+    def under(self, upper: Layout) -> Layout | None:
+        """A layout over the tensor that this is one of, over this one's root: both are in one order of named axes, or None."""
+        mine = [factor for factor in self.factors if isinstance(factor, Named)]
+        below = Layout.whole(upper.root, self.shape)
+        names = dict(zip((factor for factor in below.factors if isinstance(factor, Named)), mine, strict=True))
+        if _runs(names.get(f, f) if isinstance(f, Named) else f for f in below.factors) != self.flat[0] or upper.fill is not None:
+            return None
+        axes = [tuple(names[factor] if isinstance(factor, Named) else factor for factor in axis) for axis in upper.axes]
+        return self._made(axes, self.tracker.compose(upper.tracker))
+
     @property
     def factors(self) -> tuple[Factor, ...]:
         return tuple(factor for axis in self.axes for factor in axis)
@@ -140,7 +158,7 @@ class Layout:
         """Do both have the same elements of equal roots, in the same order?"""
         if (self.root_factors_flat, self.flat[0], self.fill) != (other.root_factors_flat, other.flat[0], other.fill):
             return False
-        return self.flat[1] == other.flat[1] or self.flat[1].difference(other.flat[1]) is None
+        return not _differ(self.flat[1], other.flat[1], prod(map(number_of, self.root_factors)))
 
     @property
     def root_factors_flat(self) -> tuple[Factor, ...]:
@@ -326,7 +344,7 @@ def _guesses(parts: Sequence[Layout], axis: int) -> Iterator[Layout | None]:
                         continue
                     whole = first._made(axes, ShapeTracker([view]))
                     begun = sum(part.shape[axis].number for part in parts[start:])
-                    yield whole if start == 0 else whole.rolled(axis, total - begun)
+                    yield whole if start == 0 else whole.rolled(axis, begun)
     # Equal parts whose first elements lie at distances that are sums of a few: each distance is an axis in front.
     offsets = [view.offset for view in views if view is not None]
     if len(offsets) == len(parts) and len({(view.shape, view.strides) for view in views if view is not None}) == 1:
@@ -593,31 +611,28 @@ def _gathered_in(
     after = prod(map(number_of, sequence[run + 1 :]))
     old, new = number_of(root[run]), number_of(sequence[run])
     total = prod(map(number_of, root))
+    if before != prod(map(number_of, root[:run])) or after != prod(map(number_of, root[run + 1 :])):
+        return None
 
-    def row(lead: int, rows: int, length: int) -> ShapeTracker[int] | None:
-        """Where the rows of one of the leading elements begin, if the tensor is made of such rows alike in each of them."""
-        shaped = tracker.reshape(lead, rows, length)
-        inner = shaped[0, :, 0]
-        grown = ShapeTracker(list(_with_outer(_with_inner(inner.views, length), lead, total // lead)))
-        return inner if grown.shape == shaped.shape and grown.difference(shaped) is None else None
-
-    lead = next((d for d in _divisors(gcd(old, new)) if row(before * d, new // d * after, 1) is not None), None)
+    if max(total, tracker.numel) > _MOST_ELEMENTS:
+        return None
+    where = _addresses(tracker, total)
+    most = gcd(old, new)
+    lead = next((d for d in _divisors(most) if _repeats(where.reshape(before * d, -1), total // before // d)), None)
     if lead is None:
         return None
-    length = next((d for d in _divisors(gcd(old, new) // lead) if row(before * lead, new // lead // d, d * after) is not None), None)
+    length = next((d for d in _divisors(most // lead) if _repeats(where.reshape(-1, d * after).T, 1)), None)
     if length is None:
         return None
     rows = new // lead // length
-    inner = row(before * lead, rows, length * after)
-    if inner is None or length * after * width < _ROW_BYTES or rows > _MOST_INDICES:
+    if length * after * width < _ROW_BYTES or rows > _MOST_INDICES:
         return None
     if rows * 8 * _INDEX_PART > width * before * lead * rows * length * after:
         return None
-    indices = []
-    for address in inner.addresses():
-        if address is None or address % (length * after):
-            return None
-        indices.append(address // (length * after))
+    starts = where.reshape(before * lead, rows, length * after)[0, :, 0]
+    if (starts % (length * after)).any() or (starts >= total // before // lead).any():
+        return None
+    indices = (starts // (length * after)).tolist()
 
     def sizes(parts: Iterable[Factor]) -> tuple[Size, ...]:
         return tuple(Size(1, (part.name,)) if isinstance(part, Named) else Size(part) for part in parts if part != 1)
@@ -629,20 +644,27 @@ def _gathered_in(
     return _chained(layout, [(shape, "Gather", (tuple(indices), (len(outer),)), result)])
 
 
-def _with_inner(views: Sequence[View[int]], length: int) -> Iterator[View[int]]:
-    """Each element a row of this length: the first view has the addresses of the rows already."""
-    for at, view in enumerate(views):
-        scale = length if at else 1
-        mask = view.mask and (*view.mask, (0, length))
-        yield View((*view.shape, length), (*(stride * scale for stride in view.strides), 1), view.offset * scale, mask)
+def _addresses(tracker: ShapeTracker[int], total: int) -> _Array:
+    """Where each element lies among so many, in row-major order; -1 outside of a mask."""
+    array: _Array = apply(tracker, np.arange(total, dtype=np.int32), fill=-1, copy=True)
+    return array.reshape(-1)
 
 
-def _with_outer(views: Iterable[View[int]], lead: int, elements: int) -> Iterator[View[int]]:
-    """The same in each of so many blocks, of so many elements in the first view's memory."""
-    for view in views:
-        mask = view.mask and ((0, lead), *view.mask)
-        yield View((lead, *view.shape), (elements, *view.strides), view.offset, mask)
-        elements = view.numel
+def _repeats(blocks: _Array, step: int) -> bool:
+    """Does each block lie this far after the one before?"""
+    return bool((blocks[1:] - blocks[:-1] == step).all())
+
+
+def _differ(one: ShapeTracker[int], other: ShapeTracker[int], total: int) -> bool:
+    """Do two trackers of one shape over so many elements differ anywhere? Where neither can be shown, they are taken to."""
+    if one == other:
+        return False
+    try:
+        return one.difference(other) is not None
+    except Undecided:
+        if max(total, one.numel) > _MOST_ELEMENTS:
+            return True
+        return bool((_addresses(one, total) != _addresses(other, total)).any())
 
 
 def _divisors(number: int) -> list[int]:

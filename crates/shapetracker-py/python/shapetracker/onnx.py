@@ -804,9 +804,7 @@ class _Rewriting:
                     source, follow = self.source[output]
                     made = follow(layouts[source]) if source in layouts else None
                 elif node.op_type == "Concat" and self._is_moving(node) and all(name in layouts for name in node.input):
-                    parts = [layouts[name] for name in node.input]
-                    if not any(part.root in self.constants for part in parts):
-                        made = stacked(parts, _attributes(node)["axis"] % max(1, len(parts[0].axes)))
+                    made = self._concatenated(node, layouts)
                 elif at in push:
                     made = self._alike(node, layouts)
                     if made is not None:
@@ -822,6 +820,36 @@ class _Rewriting:
                 for output in node.output:
                     whole(output)
         return layouts, virtual
+
+    def _concatenated(self, node: Any, layouts: dict[str, Layout]) -> Layout | None:
+        """The layout of a concatenation of parts of one tensor: of the nearest one that all are made of, or one before it."""
+        parts = [layouts[name] for name in node.input]
+        if any(part.root in self.constants or part.root != parts[0].root for part in parts):
+            return None
+        axis = _attributes(node)["axis"] % max(1, len(parts[0].axes))
+        before: list[dict[str, Layout]] = []
+        for name in node.input:
+            chain = [name]
+            while chain[-1] in self.source and layouts[chain[-1]].root != chain[-1]:
+                chain.append(self.source[chain[-1]][0])
+            before.append({source: made for source in chain if (made := self._relative(name, source, layouts)) is not None})
+        for source in before[0]:
+            if all(source in chain for chain in before):
+                made = stacked([chain[source] for chain in before], axis)
+                if made is not None:
+                    return layouts[source].under(made)
+        return stacked(parts, axis)
+
+    def _relative(self, tensor: str, source: str, layouts: dict[str, Layout]) -> Layout | None:
+        """The layout of a tensor over one that it is made of."""
+        follows: list[_Follow] = []
+        while tensor != source:
+            tensor, follow = self.source[tensor]
+            follows.insert(0, follow)
+        made: Layout | None = Layout.whole(source, layouts[source].shape)
+        for follow in follows:
+            made = made and follow(made)
+        return made
 
     def _alike(self, node: Any, layouts: dict[str, Layout]) -> Layout | None:
         """The layout that all operands of an elementwise node have over roots of one shape, constants apart."""
@@ -997,18 +1025,14 @@ class _Rewriting:
                     elif numbers is not None:
                         step = Step("Reshape", (numbers,), layout.shape)
                         options.append((_Cost(Bytes(), 0, 1), [_Emission(tensor, other, (step,), None)]))
-            follows: list[_Follow] = []
             source = tensor
             while source in self.source and layouts[source].root == root:
-                source, follow = self.source[source]
-                follows.insert(0, follow)
+                source = self.source[source][0]
                 if source != root:
                     way = self._way(source, root, layouts, made, known, freely)
                     if way is None:
                         continue
-                    relative: Layout | None = Layout.whole(source, layouts[source].shape)
-                    for follow in follows:
-                        relative = relative and follow(relative)
+                    relative = self._relative(tensor, source, layouts)
                     if relative is not None:
                         options += [
                             (way[0] + _plan_cost(plan, width), [*way[1], _Emission(tensor, source, plan, None)])
