@@ -424,7 +424,8 @@ def plans(layout: Layout, width: int) -> tuple[Plan, ...]:
         found.append(_chained(layout, []))
     else:
         found.append(_strided(layout))
-        found.append(_gathered(layout, width))
+        if found[0] is None or sum(step.moves for step in found[0]) > 1:
+            found.append(_gathered(layout, width))
     return tuple(plan for plan in found if plan is not None)
 
 
@@ -618,12 +619,14 @@ def _gathered_in(
         return None
     where = _addresses(tracker, total)
     most = gcd(old, new)
+    # Rows begin at multiples of their length, wherever an element does not follow the one before.
+    begins = int(np.gcd.reduce(np.flatnonzero(where[1:] - where[:-1] != 1) + 1)) or most * after
+    if begins % after or begins * width < _ROW_BYTES:
+        return None
     lead = next((d for d in _divisors(most) if _repeats(where.reshape(before * d, -1), total // before // d)), None)
     if lead is None:
         return None
-    length = next((d for d in _divisors(most // lead) if _repeats(where.reshape(-1, d * after).T, 1)), None)
-    if length is None:
-        return None
+    length = next(d for d in _divisors(most // lead) if begins % (d * after) == 0)
     rows = new // lead // length
     if length * after * width < _ROW_BYTES or rows > _MOST_INDICES:
         return None
@@ -652,7 +655,8 @@ def _addresses(tracker: ShapeTracker[int], total: int) -> _Array:
 
 def _repeats(blocks: _Array, step: int) -> bool:
     """Does each block lie this far after the one before?"""
-    return bool((blocks[1:] - blocks[:-1] == step).all())
+    first = blocks[:, 0]
+    return bool((first[1:] - first[:-1] == step).all() and (blocks[1:] - blocks[:-1] == step).all())
 
 
 def _differ(one: ShapeTracker[int], other: ShapeTracker[int], total: int) -> bool:

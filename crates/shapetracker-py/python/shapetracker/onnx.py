@@ -891,7 +891,7 @@ class _Rewriting:
             cost = _NOTHING
             more = set(extra)
             for root, tensors in needed.items():
-                emissions[root], part = self._group(root, tensors, layouts)
+                emissions[root], part = self._group(root, tensors, layouts, readers)
                 cost += part
                 for emission in emissions[root]:
                     if emission.node is not None:
@@ -956,14 +956,16 @@ class _Rewriting:
                 written += Bytes.of(shape, _width(elem))
         return _Cost(written, sum(1 for output in node.output if output), 1)
 
-    def _group(self, root: str, tensors: Sequence[str], layouts: dict[str, Layout]) -> tuple[list[_Emission], _Cost]:
+    def _group(
+        self, root: str, tensors: Sequence[str], layouts: dict[str, Layout], readers: dict[str, list[str]]
+    ) -> tuple[list[_Emission], _Cost]:
         """The cheapest way that is found to make some tensors of one root."""
         best: tuple[list[_Emission], _Cost] | None = None
         for freely in (False, True):
             made: dict[str, _Emission] = {}
             cost: _Cost | None = _NOTHING
             for tensor in tensors:
-                found = self._way(tensor, root, layouts, made, {}, freely)
+                found = self._way(tensor, root, layouts, made, {}, freely, readers)
                 if found is None:
                     cost = None
                     break
@@ -992,6 +994,7 @@ class _Rewriting:
         made: dict[str, _Emission],
         known: dict[str, tuple[_Cost, list[_Emission]] | None],
         freely: bool,
+        readers: dict[str, list[str]],
     ) -> tuple[_Cost, list[_Emission]] | None:
         """How to make a tensor beside what is made already: by one plan from some tensor before it, or by its own node."""
         if tensor == root or tensor in made:
@@ -1009,12 +1012,15 @@ class _Rewriting:
             moved = [name for name in node.input[: None if node.op_type == "Concat" else 1] if name]
             way: tuple[_Cost, list[_Emission]] | None
             for name in dict.fromkeys(moved):
-                way = self._way(name, root, layouts, made, known, freely)
+                way = self._way(name, root, layouts, made, known, freely, readers)
                 if way is None:
                     break
                 fresh = [emission for emission in way[1] if all(emission is not other for other in emitted)]
                 cost, emitted = cost + way[0], [*emitted, *fresh]
             else:
+                # A runtime may take this transposition into the MatMul, which a Reshape between them prevents.
+                if freely and self._is_of_matrices(node) and "MatMul" in readers.get(tensor, ()):
+                    cost = _Cost(cost.bytes, cost.moves, cost.nodes - 3)
                 options.append((cost, [*emitted, _Emission(tensor, None, (), at)]))
         if freely or layout.root not in self.types:
             for other in made:
@@ -1029,7 +1035,7 @@ class _Rewriting:
             while source in self.source and layouts[source].root == root:
                 source = self.source[source][0]
                 if source != root:
-                    way = self._way(source, root, layouts, made, known, freely)
+                    way = self._way(source, root, layouts, made, known, freely, readers)
                     if way is None:
                         continue
                     relative = self._relative(tensor, source, layouts)
@@ -1041,6 +1047,12 @@ class _Rewriting:
             options += [(_plan_cost(plan, width), [_Emission(tensor, root, plan, None)]) for plan in plans(layout, width)]
         known[tensor] = min(options, key=lambda option: option[0].key, default=None)
         return known[tensor]
+
+    def _is_of_matrices(self, node: Any) -> bool:
+        """Does it exchange the last two axes, and no others?"""
+        order = _attributes(node).get("perm", []) if node.op_type == "Transpose" else []
+        rank = len(order)
+        return rank > 1 and list(order) == [*range(rank - 2), rank - 1, rank - 2]
 
     def _choose(self) -> _Choice:
         """Moves computing before moving in those groups of elementwise nodes where this writes less."""
