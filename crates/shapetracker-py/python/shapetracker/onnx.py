@@ -189,34 +189,38 @@ class Report:
         return "\n".join(lines)
 
 
-def copies(model: Any) -> Report:
+def copies(model: Any, *, prefer: str = "bytes") -> Report:
     """What moves data in a model (a path, or an `onnx.ModelProto`), the least that would do, and what the rewritten graph has.
+
+    `prefer` says what the rewritten graph is chosen by: "bytes" are the fewest bytes, whatever a runtime takes for them. Some kernels
+    take longer for one pass that moves single elements than for two that move rows; with "onnxruntime" those that onnxruntime's
+    kernels for processors are slow at are chosen only where they replace enough. In neither are there more bytes or more passes than before.
 
     Nothing is run, and the weights are not read. Takes some milliseconds for each moving node. Raises ValueError, with a sentence,
     for a file that is no model or has another opset than those that are known.
     """
     loaded, folder = _loaded(model)
-    return _Rewriting(loaded, folder).report
+    return _Rewriting(loaded, folder, prefer).report
 
 
-def rewrite(model: Any) -> Any:
+def rewrite(model: Any, *, prefer: str = "bytes") -> Any:
     """The model with fewer and smaller movements, as an `onnx.ModelProto`: the same inputs, outputs and computing nodes.
 
     The outputs are the same to the bit, for each node that computes is given the same numbers as before; those that compute element
     by element may be given them in another order. The model itself is left as it is.
     """
     loaded, folder = _loaded(model)
-    return _Rewriting(loaded, folder).model
+    return _Rewriting(loaded, folder, prefer).model
 
 
-def save(model: Any, out: str | os.PathLike[str], run: bool = True) -> Report:
+def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: str = "bytes") -> Report:
     """Rewrites a model into a file, and reports. The file is written after both graphs are checked, and run where onnxruntime is there.
 
     With `run=False` they are not run. Weights in files beside the model are left where they are if the result lies in the same folder,
     and otherwise written beside the result. Raises ValueError where the check fails, which would be a fault of this package.
     """
     loaded, folder = _loaded(model)
-    done = _Rewriting(loaded, folder)
+    done = _Rewriting(loaded, folder, prefer)
     target = Path(out)
     checked = check(loaded, done.model, folder, run)
     made = done.model
@@ -337,14 +341,16 @@ class _Cost:
     bytes: Bytes
     moves: int
     nodes: int
+    # What onnxruntime's kernels take longer for than for as many bytes that are moved in rows.
+    extra: int = 0
 
     def __add__(self, other: _Cost) -> _Cost:
-        return _Cost(self.bytes + other.bytes, self.moves + other.moves, self.nodes + other.nodes)
+        return _Cost(self.bytes + other.bytes, self.moves + other.moves, self.nodes + other.nodes, self.extra + other.extra)
 
     @property
     def key(self) -> tuple[int, int, int]:
         """To compare by: bytes with some size for each name, then nodes that move data, then nodes."""
-        return (self.bytes.at(8), self.moves, self.nodes)
+        return (self.bytes.at(8) + self.extra, self.moves, self.nodes)
 
 
 _NOTHING = _Cost(Bytes(), 0, 0)
@@ -365,7 +371,10 @@ class _Choice:
 class _Rewriting:
     """A model, what is known of its tensors, and what was chosen."""
 
-    def __init__(self, model: Any, folder: Path | None):
+    def __init__(self, model: Any, folder: Path | None, prefer: str):
+        if prefer not in ("bytes", "onnxruntime"):
+            raise ValueError(f"copies: prefer={prefer!r} is neither 'bytes' nor 'onnxruntime'")
+        self.slow_kernels = prefer == "onnxruntime"
         self.before = model
         self.graph = model.graph
         self.folder = folder
@@ -954,7 +963,10 @@ class _Rewriting:
             elem, shape = self.types.get(output, (0, None))
             if shape is not None:
                 written += Bytes.of(shape, _width(elem))
-        return _Cost(written, sum(1 for output in node.output if output), 1)
+        extra = 0
+        if self.slow_kernels:
+            extra = written.at(8) * _slowness(node.op_type, _attributes(node).get("perm", ()))
+        return _Cost(written, sum(1 for output in node.output if output), 1, extra)
 
     def _group(
         self, root: str, tensors: Sequence[str], layouts: dict[str, Layout], readers: dict[str, list[str]]
@@ -1020,7 +1032,7 @@ class _Rewriting:
             else:
                 # A runtime may take this transposition into the MatMul, which a Reshape between them prevents.
                 if freely and self._is_of_matrices(node) and "MatMul" in readers.get(tensor, ()):
-                    cost = _Cost(cost.bytes, cost.moves, cost.nodes - 3)
+                    cost = _Cost(cost.bytes, cost.moves, cost.nodes - 3, cost.extra)
                 options.append((cost, [*emitted, _Emission(tensor, None, (), at)]))
         if freely or layout.root not in self.types:
             for other in made:
@@ -1041,12 +1053,19 @@ class _Rewriting:
                     relative = self._relative(tensor, source, layouts)
                     if relative is not None:
                         options += [
-                            (way[0] + _plan_cost(plan, width), [*way[1], _Emission(tensor, source, plan, None)])
+                            (way[0] + self._plan_cost(plan, width), [*way[1], _Emission(tensor, source, plan, None)])
                             for plan in plans(relative, width)
                         ]
-            options += [(_plan_cost(plan, width), [_Emission(tensor, root, plan, None)]) for plan in plans(layout, width)]
+            options += [(self._plan_cost(plan, width), [_Emission(tensor, root, plan, None)]) for plan in plans(layout, width)]
         known[tensor] = min(options, key=lambda option: option[0].key, default=None)
         return known[tensor]
+
+    def _plan_cost(self, plan: Plan, width: int) -> _Cost:
+        moving = [step for step in plan if step.moves]
+        extra = 0
+        if self.slow_kernels:
+            extra = sum(Bytes.of(step.shape, width).at(8) * _slowness(step.op, step.numbers[0]) for step in moving)
+        return _Cost(sum((Bytes.of(step.shape, width) for step in moving), Bytes()), len(moving), len(plan), extra)
 
     def _is_of_matrices(self, node: Any) -> bool:
         """Does it exchange the last two axes, and no others?"""
@@ -1383,9 +1402,17 @@ class _Rewriting:
         return tuple(operators), written
 
 
-def _plan_cost(plan: Plan, width: int) -> _Cost:
-    moving = [step for step in plan if step.moves]
-    return _Cost(sum((Bytes.of(step.shape, width) for step in moving), Bytes()), len(moving), len(plan))
+def _slowness(op: str, order: Sequence[int]) -> int:
+    """How many times longer than for the same bytes in rows onnxruntime's kernels take beyond that: measured, and rounded.
+
+    A Transpose of single elements that moves more than one axis has a loop for each element there.
+    """
+    if op in ("DepthToSpace", "SpaceToDepth"):
+        return 1
+    if op != "Transpose" or not order or order[-1] == len(order) - 1:
+        return 0
+    rest = [[axis for axis in order if axis != moved] for moved in order]
+    return 0 if any(left == sorted(left) for left in rest) else 7
 
 
 def _sliced(ranges: dict[int, tuple[int, int, int]]) -> _Follow:
