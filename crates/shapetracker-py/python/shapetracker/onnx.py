@@ -177,9 +177,9 @@ class Report:
         ]
         grouped: dict[tuple[str, ...], list[Need]] = {}
         for need in self.least:
-            key = (need.shape, need.root if False else "", " ".join(need.readers), " and ".join(need.operators), need.reason or "")
+            key = (need.shape, " and ".join(need.readers), " and ".join(need.operators), need.reason or "")
             grouped.setdefault(key, []).append(need)
-        for (shape, _, readers, operators, reason), needs in grouped.items():
+        for (shape, readers, operators, reason), needs in grouped.items():
             lines.append(f"{len(needs):4} x {shape} for {readers}: {operators or 'as it was'}")
             if reason:
                 lines.append(f"       {needs[0].written} bytes each and not {needs[0].bytes}: {reason}")
@@ -1372,7 +1372,12 @@ class _Rewriting:
         operators, written = self._operators(name, layout)
         reason = None
         if not written.at_most(count):
-            reason = f"no operator of ONNX does what {' and '.join(operators)} do"
+            once = any(sum(step.moves for step in plan) == 1 for plan in plans(layout, width))
+            reason = (
+                f"one operator would do, but onnxruntime is faster with {' and '.join(operators)}"
+                if once and self.slow_kernels
+                else f"no one operator of ONNX was found that does what {' and '.join(operators)} do"
+            )
         shape = "(" + ", ".join(map(str, layout.shape)) + ")"
         return Need(name, layout.root, tuple(readers), shape, str(count), operators, str(written), reason, count)
 
