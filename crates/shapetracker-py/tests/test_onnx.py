@@ -559,3 +559,284 @@ def number_in(text: str) -> int:
     """A number of bytes with a batch of 2."""
     made: int = eval(text, {"batch": 2})
     return made
+
+
+def parsed(text: str, opset: int = 17) -> Any:
+    return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : {opset}]>\n{text}')
+
+
+def floats(**shapes: tuple[int, ...]) -> dict[str, Array]:
+    rng = np.random.default_rng(5)
+    return {name: rng.standard_normal(shape).astype("f4") for name, shape in shapes.items()}
+
+
+def operators(model: Any) -> list[str]:
+    return [node.op_type for node in model.graph.node]
+
+
+def test_computing_is_moved_before_moving_where_this_writes_less() -> None:
+    model = parsed("""g (float[N, 4, 6] x, float[N, 4, 6] z) => (float[N, 4, 6] y) {
+        a = Transpose <perm = [0, 2, 1]> (x)
+        b = Transpose <perm = [0, 2, 1]> (z)
+        c = Add (a, b)
+        two = Constant <value = float {2}> ()
+        d = Mul (c, two)
+        e = Relu (d)
+        y = Transpose <perm = [0, 2, 1]> (e)
+    }""")
+    smaller = sto.rewrite(model)
+    assert sorted(operators(smaller)) == ["Add", "Constant", "Mul", "Relu"]
+    assert_same(model, smaller, floats(x=(2, 4, 6), z=(2, 4, 6)))
+    # The bits of a Tanh may depend on the element's place in a vector.
+    model = parsed("""g (float[4, 6] x) => (float[4, 6] y) {
+        a = Transpose <perm = [1, 0]> (x)
+        b = Tanh (a)
+        y = Transpose <perm = [1, 0]> (b)
+    }""")
+    assert operators(sto.rewrite(model)) == ["Transpose", "Tanh", "Transpose"]
+
+
+def test_what_is_nothing_is_left_out() -> None:
+    model = parsed("""g (float[N, 4, 6] x) => (float[N, 24] y, float[N, 4, 6] z) {
+        zero = Constant <value = int64[1] {0}> ()
+        most = Constant <value = int64[1] {9223372036854775807}> ()
+        none = Constant <value = int64[6] {0, 0, 0, 0, 0, 0}> ()
+        ones = Constant <value = int64[3] {1, 1, 1}> ()
+        a = Slice (x, zero, most, zero)
+        b = Pad (a, none)
+        c = Tile (b, ones)
+        d = Expand (c, ones)
+        e = Transpose <perm = [0, 1, 2]> (d)
+        y = Flatten <axis = 1> (e)
+        f = Transpose <perm = [2, 0, 1]> (e)
+        z = Transpose <perm = [1, 2, 0]> (f)
+    }""")
+    report, smaller = sto.copies(model), sto.rewrite(model)
+    assert (len(report.moves), len(report.least), len(report.after)) == (7, 0, 0)
+    assert sorted(operators(smaller)) == ["Flatten", "Identity"]
+    assert_same(model, smaller, floats(x=(3, 4, 6)))
+
+
+def test_one_pass_serves_all_that_read_one_order() -> None:
+    model = parsed("""g (float[8, 4, 6] x) => (float[6, 32] y, float[6, 4, 8] z) {
+        a = Transpose <perm = [2, 0, 1]> (x)
+        s = Constant <value = int64[2] {6, 32}> ()
+        b = Reshape (a, s)
+        c = Transpose <perm = [2, 1, 0]> (x)
+        d = Transpose <perm = [0, 2, 1]> (c)
+        e = Reshape (d, s)
+        f = Add (b, e)
+        y = Exp (f)
+        z = Exp (c)
+    }""")
+    report = sto.copies(model)
+    assert (len(report.moves), len(report.least), len(report.after)) == (3, 2, 2)
+    assert_same(model, sto.rewrite(model), floats(x=(8, 4, 6)))
+
+
+def test_graphs_inside_of_nodes_are_left_as_they_are() -> None:
+    then = onnx.parser.parse_graph("then () => (float[6, 4] t) { t = Neg (moved) }")
+    otherwise = onnx.parser.parse_graph("otherwise () => (float[6, 4] o) { o = Transpose <perm = [1, 0]> (x) }")
+    model = parsed("""g (bool c, float[4, 6] x) => (float[6, 4] y) {
+        a = Transpose <perm = [1, 0]> (x)
+        b = Transpose <perm = [1, 0]> (a)
+        moved = Transpose <perm = [1, 0]> (b)
+        y = Identity (moved)
+    }""")
+    node = helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=otherwise)
+    model.graph.node.pop()
+    model.graph.node.append(node)
+    report, smaller = sto.copies(model), sto.rewrite(model)
+    assert operators(smaller) == ["Transpose", "If"] and any("If" in note for note in report.notes)
+    for condition in (True, False):
+        assert_same(model, smaller, {"c": np.array(condition), **floats(x=(4, 6))})
+
+
+def test_functions_and_unknown_domains_are_computing_nodes() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 17, "mine" : 1]>
+    g (float[4, 6] x) => (float[4, 6] y) {
+        a = Transpose <perm = [1, 0]> (x)
+        b = mine.twice (a)
+        c = Transpose <perm = [1, 0]> (b)
+        d = Transpose <perm = [1, 0]> (c)
+        y = Transpose <perm = [1, 0]> (d)
+    }
+    <opset_import: ["" : 17], domain: "mine">
+    twice (v) => (w) { w = Add (v, v) }""")
+    smaller = sto.rewrite(model)
+    assert operators(smaller) == ["Transpose", "twice", "Transpose"]
+    assert_same(model, smaller, floats(x=(4, 6)))
+
+
+def test_quantised_graphs() -> None:
+    model = parsed("""g (float[N, 4, 6] x) => (float[N, 4, 6] y) {
+        scale = Constant <value = float {0.1}> ()
+        zero = Constant <value = int8 {3}> ()
+        q = QuantizeLinear (x, scale, zero)
+        a = Transpose <perm = [0, 2, 1]> (q)
+        b = Transpose <perm = [0, 2, 1]> (a)
+        y = DequantizeLinear (b, scale, zero)
+    }""")
+    smaller = sto.rewrite(model)
+    assert "Transpose" not in operators(smaller)
+    assert sto.copies(model).moves[0].bytes == "24*N"
+    assert_same(model, smaller, floats(x=(2, 4, 6)))
+
+
+def test_sizes_that_are_computed() -> None:
+    model = parsed("""g (float[N, 12, T] x) => (float[N, T, 12] y, float[A, B] z) {
+        s = Shape (x)
+        i = Constant <value = int64 {0}> ()
+        n = Gather (s, i)
+        axis = Constant <value = int64[1] {0}> ()
+        n1 = Unsqueeze (n, axis)
+        rest = Constant <value = int64[3] {3, 4, -1}> ()
+        shape = Concat <axis = 0> (n1, rest)
+        a = Reshape (x, shape)
+        b = Transpose <perm = [0, 3, 1, 2]> (a)
+        back = Constant <value = int64[3] {0, 0, 12}> ()
+        y = Reshape (b, back)
+        flat = Constant <value = int64[2] {12, -1}> ()
+        c = Transpose <perm = [1, 0, 2]> (x)
+        z = Reshape (c, flat)
+    }""")
+    report, smaller = sto.copies(model), sto.rewrite(model)
+    assert report.bytes == ("96*N*T", "96*N*T", "96*N*T")
+    assert "Shape" not in operators(smaller) or len(smaller.graph.node) <= len(model.graph.node)
+    assert_same(model, smaller, floats(x=(2, 12, 5)))
+    assert_same(model, smaller, floats(x=(3, 12, 1)))
+
+
+def test_what_is_not_known_is_left_and_said() -> None:
+    model = parsed("""g (float[N, 4, 6] x, int64[1] start) => (float[M, 6, 4] y) {
+        stop = Constant <value = int64[1] {9223372036854775807}> ()
+        a = Slice (x, start, stop)
+        b = Transpose <perm = [0, 2, 1]> (a)
+        c = Transpose <perm = [0, 2, 1]> (b)
+        y = Transpose <perm = [0, 2, 1]> (c)
+    }""")
+    report, smaller = sto.copies(model), sto.rewrite(model)
+    assert operators(smaller).count("Transpose") == 1 and any("Slice" in note for note in report.notes)
+    assert_same(model, smaller, {"start": np.array([1]), **floats(x=(3, 4, 6))})
+
+
+def test_defaults_of_inputs_and_tensors_without_elements() -> None:
+    model = parsed("""g (float[2, 3] x, int64[2] s) => (float[3, 2] y) <int64[2] s = {3, 2}> {
+        a = Transpose <perm = [1, 0]> (x)
+        y = Reshape (a, s)
+    }""")
+    smaller = sto.rewrite(model)
+    assert [value.name for value in smaller.graph.input] == ["x", "s"]
+    assert_same(model, smaller, {"x": floats(x=(2, 3))["x"], "s": np.array([3, 2])})
+    empty = parsed("""g (float[2, 0, 3] x) => (float[3, 0, 2] y) {
+        a = Transpose <perm = [1, 2, 0]> (x)
+        y = Transpose <perm = [1, 0, 2]> (a)
+    }""")
+    assert_same(empty, sto.rewrite(empty), floats(x=(2, 0, 3)))
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18, 21])
+def test_opsets(opset: int) -> None:
+    axes = "<axes = [0]> (c)" if opset < 13 else "(c, zero)"
+    model = parsed(
+        f"""g (float[1, 4, 6] x) => (float[6, 4] y) {{
+        zero = Constant <value = int64[1] {{0}}> ()
+        a = Transpose <perm = [2, 0, 1]> (x)
+        b = Transpose <perm = [1, 2, 0]> (a)
+        c = Transpose <perm = [0, 2, 1]> (b)
+        y = Squeeze {axes}
+    }}""",
+        opset,
+    )
+    smaller = sto.rewrite(model)
+    assert operators(smaller).count("Transpose") == 1
+    assert_same(model, smaller, floats(x=(1, 4, 6)))
+
+
+def test_weights_in_files(tmp_path: Path) -> None:
+    m = Model()
+    model = m.built(m.swin_block(m.input((1, 196, 32)), 14, 32, 2, 3), 3)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    path = tmp_path / "a" / "model.onnx"
+    copy = onnx.ModelProto.FromString(model.SerializeToString())
+    onnx.save_model(copy, str(path), save_as_external_data=True, location="weights", size_threshold=64)
+    for out in (tmp_path / "a" / "smaller.onnx", tmp_path / "b" / "smaller.onnx"):
+        report = sto.save(path, out)
+        assert report.checked is not None and "equal to the byte" in report.checked
+        assert_same(model, onnx.load(str(out)), floats(t1=(1, 196, 32)), both=False)
+    (tmp_path / "a" / "weights").unlink()
+    assert len(sto.copies(path).least) == 6
+    assert "not run" in str(sto.save(path, tmp_path / "a" / "again.onnx").checked)
+
+
+def test_bad_files_get_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    for content, said in ((b"", "not an ONNX model"), (b"\x08\x09:\xff\xff", "not an ONNX model"), (b"text", "not an ONNX model")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=said):
+            sto.copies(path)
+    with pytest.raises(ValueError, match="cannot be read"):
+        sto.copies(tmp_path / "nowhere.onnx")
+    with pytest.raises(ValueError, match="opset 9, and known are 11"):
+        sto.copies(parsed("g (float[2] x) => (float[2] y) { y = Neg (x) }", 9))
+    with pytest.raises(ValueError, match="neither 'bytes' nor"):
+        sto.copies(parsed("g (float[2] x) => (float[2] y) { y = Neg (x) }"), prefer="speed")
+
+
+def test_random_bytes_and_random_edits_do_no_harm() -> None:
+    rng = random.Random(6)
+    m = Model()
+    whole = bytearray(m.built(m.swin_block(m.input((1, 196, 32)), 14, 32, 2, 3), 3).SerializeToString())
+    tables = [at for at in range(len(whole) - 400, len(whole))] + list(range(3000))
+    for _ in range(oracle.cases(60)):
+        edited = bytearray(whole)
+        for _ in range(rng.randrange(1, 4)):
+            edited[rng.choice(tables)] = rng.randrange(256)
+        try:
+            model = onnx.ModelProto.FromString(bytes(edited))
+        except Exception:
+            continue
+        try:
+            sto.copies(model)
+        except ValueError as fault:
+            assert str(fault)
+
+
+def test_many_nodes() -> None:
+    text = "a0 = Relu (x)\n" + "\n".join(f"a{i + 1} = Transpose <perm = [1, 0]> (a{i})" for i in range(1501))
+    model = parsed("g (float[4, 6] x) => (float[6, 4] y) {" + text + "\ny = Identity (a1501)\n}")
+    assert operators(sto.rewrite(model)).count("Transpose") == 1
+
+
+def test_the_report() -> None:
+    m = Model()
+    report = sto.copies(m.built(m.swin_block(m.input((2, 196, 32), "batch"), 14, 32, 2, 3), 3))
+    facts = json.loads(json.dumps(report.to_dict()))
+    assert len(facts["before"]["moves"]) == len(report.moves) == 20 and facts["least"]["bytes"] == report.bytes[1]
+    assert str(report).startswith("as it is:  20 tensors moved, ")
+    assert "no one operator of ONNX was found that does what Gather and Transpose do" in str(report)
+
+
+def test_what_onnxruntime_is_slow_at_is_avoided_where_asked() -> None:
+    m = Model()
+    model = m.built(super_resolution(m, "batch"), 4)
+    report, smaller = sto.copies(model, prefer="onnxruntime"), sto.rewrite(model, prefer="onnxruntime")
+    assert len(report.after) == 4 and "onnxruntime is faster with DepthToSpace and Transpose" in str(report)
+    assert_same(model, smaller, floats(t1=(2, 32, 32, 3)), both=False)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    m = Model()
+    path, out = tmp_path / "model.onnx", tmp_path / "smaller.onnx"
+    path.write_bytes(m.built(super_resolution(m, None), 4).SerializeToString())
+
+    def command(*words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([sys.executable, "-m", "shapetracker", *words], capture_output=True, text=True)
+
+    done = command("copies", str(path), "--out", str(out), "--json")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert "equal to the byte" in json.loads(done.stdout)["checked"] and out.exists()
+    assert command("copies", str(path)).stdout.startswith("as it is:  5 tensors moved")
+    wrong = command("copies", str(tmp_path))
+    assert wrong.returncode == 1 and "cannot be read" in wrong.stderr and len(wrong.stderr.splitlines()) == 1

@@ -57,6 +57,8 @@ _ELEMENTWISE = frozenset(
 )
 _OPSETS = range(11, 27)
 _LARGEST_VALUE = 4096
+# So many of the tensors before it are tried as what a tensor is made from, besides the first.
+_MOST_STEPS = 24
 
 
 @dataclass(frozen=True)
@@ -226,9 +228,7 @@ def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: s
     made = done.model
     external = [tensor for tensor in made.graph.initializer if tensor.data_location == _onnx.TensorProto.EXTERNAL]
     if external and folder is not None and target.resolve().parent != folder.resolve():
-        data: Any = importlib.import_module("onnx.external_data_helper")
-        data.load_external_data_for_model(made, str(folder))
-        _onnx.save_model(made, str(target), save_as_external_data=True, location=target.name + ".data")
+        _onnx.save_model(_with_weights(made, folder), str(target), save_as_external_data=True, location=target.name + ".data")
     else:
         target.write_bytes(made.SerializeToString())
     return Report(**{**vars(done.report), "checked": checked})
@@ -239,6 +239,11 @@ def check(before: Any, after: Any, folder: Path | None = None, run: bool = True)
 
     The answer is a sentence on what was done. Raises ValueError where an output is different.
     """
+    if folder is not None:
+        try:
+            before, after = _with_weights(before, folder), _with_weights(after, folder)
+        except Exception as fault:  # a file is missing, or too short, or outside of the folder
+            return f"checked: not at all and not run, for the weights cannot be read: {str(fault).splitlines()[0]}"
     try:
         _onnx.checker.check_model(after)
     except (_onnx.checker.ValidationError, ValueError) as fault:
@@ -256,19 +261,15 @@ def check(before: Any, after: Any, folder: Path | None = None, run: bool = True)
     options = runtime.SessionOptions()
     options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
-    here = Path.cwd()
     try:
-        if folder is not None:
-            os.chdir(folder)
-        first = runtime.InferenceSession(before.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        second = runtime.InferenceSession(after.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        first, second = (
+            runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]) for model in (before, after)
+        )
         feeds = [_random_inputs(before, first.get_inputs(), size) for size in (2, 3)]
         expected = [first.run(None, feed) for feed in feeds]
     except Exception as fault:  # whatever the runtime raises: it refuses the model as it was, or these inputs
         reason = str(fault).splitlines()[0] if str(fault) else type(fault).__name__
         return f"checked: by onnx's checker; not run, for onnxruntime did not take the model or random inputs ({reason})"
-    finally:
-        os.chdir(here)
     for feed, outputs in zip(feeds, expected, strict=True):
         for output, old, new in zip(first.get_outputs(), outputs, second.run(None, feed), strict=True):
             if isinstance(old, np.ndarray) and (old.shape != new.shape or old.tobytes() != new.tobytes()):
@@ -977,7 +978,10 @@ class _Rewriting:
             made: dict[str, _Emission] = {}
             cost: _Cost | None = _NOTHING
             for tensor in tensors:
-                found = self._way(tensor, root, layouts, made, {}, freely, readers)
+                known: dict[str, tuple[_Cost, list[_Emission]] | None] = {}
+                for earlier in self._before(tensor, root, layouts):
+                    self._way(earlier, root, layouts, made, known, freely, readers)
+                found = self._way(tensor, root, layouts, made, known, freely, readers)
                 if found is None:
                     cost = None
                     break
@@ -992,6 +996,18 @@ class _Rewriting:
         if best is None:
             return [], _Cost(Bytes({(): 1 << 62}), 0, 0)
         return best
+
+    def _before(self, tensor: str, root: str, layouts: dict[str, Layout]) -> list[str]:
+        """The tensors that a tensor is made of, as far back as its root, the earliest first."""
+        pending, seen = [tensor], {tensor}
+        while pending:
+            at = self.maker[pending.pop()]
+            for name in self.nodes[at].input:
+                if name not in seen and name in self.maker and name != root and name in layouts and layouts[name].root == root:
+                    seen.add(name)
+                    pending.append(name)
+        seen.remove(tensor)
+        return sorted(seen, key=lambda name: self.maker[name])
 
     def _tensors_of(self, emission: _Emission) -> list[str]:
         if emission.node is None:
@@ -1044,7 +1060,9 @@ class _Rewriting:
                         step = Step("Reshape", (numbers,), layout.shape)
                         options.append((_Cost(Bytes(), 0, 1), [_Emission(tensor, other, (step,), None)]))
             source = tensor
-            while source in self.source and layouts[source].root == root:
+            for _ in range(_MOST_STEPS):
+                if source not in self.source or layouts[source].root != root:
+                    break
                 source = self.source[source][0]
                 if source != root:
                     way = self._way(source, root, layouts, made, known, freely, readers)
@@ -1515,6 +1533,17 @@ def _is_constant(node: Any, constants: set[str]) -> bool:
     if node.op_type == "Constant":
         return True
     return bool(node.input) and all(name in constants for name in node.input if name)
+
+
+def _with_weights(model: Any, folder: Path) -> Any:
+    """The model with the weights that lie in files, in memory."""
+    if all(tensor.data_location != _onnx.TensorProto.EXTERNAL for tensor in model.graph.initializer):
+        return model
+    made = _onnx.ModelProto()
+    made.CopyFrom(model)
+    data: Any = importlib.import_module("onnx.external_data_helper")
+    data.load_external_data_for_model(made, str(folder))
+    return made
 
 
 def _without_weights(model: Any) -> Any:
