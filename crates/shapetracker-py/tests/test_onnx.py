@@ -312,12 +312,12 @@ def test_random_graphs(moves_through: bool) -> None:
     rng = random.Random(35 + moves_through)
     values = np.random.default_rng(1)
     fewer = exact = 0
-    for case in range(oracle.cases(150)):
+    for case in range(oracle.cases(110)):
         graph, outputs = random_graph(rng, moves_through)
         model = graph.model(outputs)
         kept = model.SerializeToString()
         report = sto.copies(model)
-        smaller = sto.rewrite(model)
+        smaller = report.rewritten
         assert model.SerializeToString() == kept
         feeds = {v.name: values.standard_normal(graph.maps[v.name].shape).astype("f4") for v in graph.inputs}
         try:
@@ -334,7 +334,8 @@ def test_random_graphs(moves_through: bool) -> None:
             exact += after == least
         assert after >= least, (case, report)
         fewer += after < before
-    print(fewer, exact)
+    # Many have a shorter way, and nearly all of those that compute have the least that any choice has.
+    assert fewer > oracle.cases(30) and exact > oracle.cases(80 if moves_through else 30)
 
 
 class Named(Graph):
@@ -397,7 +398,7 @@ def test_random_graphs_with_a_name() -> None:
     rng = random.Random(37)
     values = np.random.default_rng(2)
     fewer = 0
-    for case in range(oracle.cases(100)):
+    for case in range(oracle.cases(80)):
         graph = Named(rng, 3)
         shape = rng.choice([(3, 4, 6, 4), (3, 8, 16), (3, 2, 3, 4, 8)])
         ends = graph.put([graph.input(shape, "batch")], 0) * rng.randrange(1, 4)
@@ -410,15 +411,15 @@ def test_random_graphs_with_a_name() -> None:
                     ends[at] = graph.put([graph.computed("Exp", [name])], graph.axis[name])[0]
         outputs = [graph.computed("Sigmoid", [name]) for name in dict.fromkeys(ends)]
         model = graph.model(outputs, "batch")
-        report, smaller = sto.copies(model), sto.rewrite(model)
+        report = sto.copies(model)
         for size in (3, 1, 2):
-            assert_same(model, smaller, {"t1": values.standard_normal((size, *shape[1:])).astype("f4")})
+            assert_same(model, report.rewritten, {"t1": values.standard_normal((size, *shape[1:])).astype("f4")})
         for size in (1, 2, 3, 7):
             before, least, after = report.bytes_at(size)
             assert least <= after <= before, (case, size)
         assert report.bytes_at(3)[1] == graph.least_as_it_is(outputs), case
         fewer += after < before
-    assert fewer > 30
+    assert fewer > oracle.cases(25)
 
 
 class Model(Graph):
@@ -540,7 +541,8 @@ def super_resolution(m: Model, named: str | None) -> str:
 def test_models(build: Callable[[Model, str | None], str], counts: tuple[int, int, int], named: str | None) -> None:
     m = Model()
     model = m.built(build(m, named), 4 if build is super_resolution else 3)
-    report, smaller = sto.copies(model), sto.rewrite(model)
+    report = sto.copies(model)
+    smaller = report.rewritten
     assert (len(report.moves), len(report.least), len(report.after)) == counts
     assert report.nodes[1] <= report.nodes[0] or build is gpt
     before, least, after = report.bytes_at(2)
@@ -613,7 +615,7 @@ def test_what_is_nothing_is_left_out() -> None:
     }""")
     report, smaller = sto.copies(model), sto.rewrite(model)
     assert (len(report.moves), len(report.least), len(report.after)) == (7, 0, 0)
-    assert sorted(operators(smaller)) == ["Flatten", "Identity"]
+    assert sorted(operators(smaller)) == ["Identity", "Reshape"]
     assert_same(model, smaller, floats(x=(3, 4, 6)))
 
 
@@ -760,7 +762,7 @@ def test_weights_in_files(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     path = tmp_path / "a" / "model.onnx"
     copy = onnx.ModelProto.FromString(model.SerializeToString())
-    onnx.save_model(copy, str(path), save_as_external_data=True, location="weights", size_threshold=64)
+    onnx.save_model(copy, str(path), save_as_external_data=True, location="weights", size_threshold=1024)
     for out in (tmp_path / "a" / "smaller.onnx", tmp_path / "b" / "smaller.onnx"):
         report = sto.save(path, out)
         assert report.checked is not None and "equal to the byte" in report.checked

@@ -137,7 +137,7 @@ class Report:
     """What moves data in a graph, the least that would do, and what does in the rewritten graph.
 
     `moves` are the nodes of the graph as it is and `after` those of the rewritten one, `least` the tensors that must be written.
-    `notes` are sentences on what was left as it is. `checked` says whether both graphs were run, and is None where nobody asked.
+    `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `checked` says whether both graphs were run, and is None where nobody asked.
     """
 
     moves: tuple[Move, ...]
@@ -145,6 +145,7 @@ class Report:
     after: tuple[Move, ...]
     nodes: tuple[int, int]
     notes: tuple[str, ...]
+    rewritten: Any = field(repr=False, compare=False)
     checked: str | None = None
 
     @property
@@ -211,8 +212,7 @@ def rewrite(model: Any, *, prefer: str = "bytes") -> Any:
     The outputs are the same to the bit, for each node that computes is given the same numbers as before; those that compute element
     by element may be given them in another order. The model itself is left as it is.
     """
-    loaded, folder = _loaded(model)
-    return _Rewriting(loaded, folder, prefer).model
+    return copies(model, prefer=prefer).rewritten
 
 
 def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: str = "bytes") -> Report:
@@ -979,7 +979,7 @@ class _Rewriting:
             cost: _Cost | None = _NOTHING
             for tensor in tensors:
                 known: dict[str, tuple[_Cost, list[_Emission]] | None] = {}
-                for earlier in self._before(tensor, root, layouts):
+                for earlier in self._before(tensor, root, layouts) if not freely or not self._is_plain(tensor, layouts) else []:
                     self._way(earlier, root, layouts, made, known, freely, readers)
                 found = self._way(tensor, root, layouts, made, known, freely, readers)
                 if found is None:
@@ -996,6 +996,13 @@ class _Rewriting:
         if best is None:
             return [], _Cost(Bytes({(): 1 << 62}), 0, 0)
         return best
+
+    def _is_plain(self, tensor: str, layouts: dict[str, Layout]) -> bool:
+        """Is it its root reshaped, or does one operator make it after so many that nobody would rather follow them?"""
+        moving = [sum(step.moves for step in plan) for plan in plans(layouts[tensor], _width(self.types[tensor][0]))]
+        if not moving or min(moving) > 1:
+            return False
+        return min(moving) == 0 or len(self._before(tensor, layouts[tensor].root, layouts)) > _MOST_STEPS
 
     def _before(self, tensor: str, root: str, layouts: dict[str, Layout]) -> list[str]:
         """The tensors that a tensor is made of, as far back as its root, the earliest first."""
@@ -1035,7 +1042,8 @@ class _Rewriting:
         node = self.nodes[at]
         layout = layouts[tensor]
         width = _width(self.types[tensor][0])
-        if tensor in self.source or node.op_type == "Concat":
+        plain = freely and self._is_plain(tensor, layouts)
+        if (tensor in self.source or node.op_type == "Concat") and not plain:
             cost, emitted = self._node_cost(at), []
             moved = [name for name in node.input[: None if node.op_type == "Concat" else 1] if name]
             way: tuple[_Cost, list[_Emission]] | None
@@ -1060,7 +1068,7 @@ class _Rewriting:
                         step = Step("Reshape", (numbers,), layout.shape)
                         options.append((_Cost(Bytes(), 0, 1), [_Emission(tensor, other, (step,), None)]))
             source = tensor
-            for _ in range(_MOST_STEPS):
+            for _ in range(0 if plain else _MOST_STEPS):
                 if source not in self.source or layouts[source].root != root:
                     break
                 source = self.source[source][0]
@@ -1320,6 +1328,7 @@ class _Rewriting:
             tuple(after),
             (len([node for node in before if node.op_type != "Constant"]), len([node for node in self.model.graph.node if node.op_type != "Constant"])),
             tuple(self.notes),
+            self.model,
         )
 
     def after_types(self, model: Any) -> None:
