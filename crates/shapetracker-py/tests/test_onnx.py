@@ -48,8 +48,8 @@ def assert_same(before: Any, after: Any, feeds: dict[str, Array], both: bool = T
 class Graph:
     """A graph that is built node by node, with the element of which root each element of each tensor is.
 
-    `maps` has for each tensor numbers of the elements of roots, where -1 and less are constants; each computing node's output is a new
-    root, with numbers of its own.
+    `maps` has for each tensor numbers of the elements of roots, where -1 and less are constants; each computing node's output is
+    a new root, with numbers of its own.
     """
 
     def __init__(self, opset: int = 17):
@@ -146,7 +146,9 @@ class Graph:
         return sum(written.values())
 
     def roots(self) -> list[str]:
-        moved = {output for output in self.maps if any(output in node.output for node in self.nodes) and output not in self.moving}
+        moved = {
+            output for output in self.maps if any(output in node.output for node in self.nodes) and output not in self.moving
+        }
         return [name for name in self.maps if name in {value.name for value in self.inputs}] + [
             output for node in self.nodes for output in node.output if node.op_type in COMPUTING and output in moved
         ]
@@ -189,8 +191,8 @@ def random_move(rng: random.Random, graph: Graph, name: str) -> list[str]:
     axis = rng.randrange(rank)
     size = shape[axis]
     kind = rng.choice(
-        """reshape reshape transpose transpose transpose slice split roll pad expand tile gather pick depth space parts flatten squeeze
-        again""".split()
+        """reshape reshape transpose transpose transpose slice split roll pad expand tile gather pick depth space parts flatten
+        squeeze again""".split()
     )
     if kind == "reshape":
         target = factors(rng, elements.size)
@@ -370,7 +372,11 @@ class Named(Graph):
         along = rng.choice(others)
         size = shape[along]
         if kind == "regroup":
-            return self.reshaped(name, [*shape[:along], 2, size // 2, *shape[along + 1 :]], axis + (along < axis)) if size % 2 == 0 else []
+            return (
+                self.reshaped(name, [*shape[:along], 2, size // 2, *shape[along + 1 :]], axis + (along < axis))
+                if size % 2 == 0
+                else []
+            )
         cut = rng.randrange(1, size)
         parts = np.split(elements, [cut], along)
         if kind == "split":
@@ -379,9 +385,7 @@ class Named(Graph):
             pads = [0] * (2 * rank)
             pads[along] = 1
             widths = [(int(i == along), 0) for i in range(rank)]
-            return self.put(
-                self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis
-            )
+            return self.put(self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis)
         names = []
         for part, (start, stop) in zip(parts, ((0, cut), (cut, 2**40))):
             names += self.put(self.moved("Slice", [name, *(self.constant([n]) for n in (start, stop, along))], [part]), axis)
@@ -532,7 +536,8 @@ def super_resolution(m: Model, named: str | None) -> str:
     return m.transpose(x, 0, 2, 3, 1)
 
 
-# Tensors that are moved as it is, at least, and in the rewritten graph: in each attention one more, for there k is cut out and transposed.
+# Tensors that are moved as it is, at least, and in the rewritten graph: in each attention one more, for there k is cut out and
+# transposed.
 @pytest.mark.parametrize(
     "build, counts",
     [(swin_block, (20, 6, 7)), (swin, (66, 26, 30)), (gpt, (16, 8, 10)), (super_resolution, (5, 3, 3))],
@@ -774,7 +779,11 @@ def test_weights_in_files(tmp_path: Path) -> None:
 
 def test_bad_files_get_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
-    for content, said in ((b"", "not an ONNX model"), (b"\x08\x09:\xff\xff", "not an ONNX model"), (b"text", "not an ONNX model")):
+    for content, said in (
+        (b"", "not an ONNX model"),
+        (b"\x08\x09:\xff\xff", "not an ONNX model"),
+        (b"text", "not an ONNX model"),
+    ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=said):
             sto.copies(path)

@@ -17,11 +17,13 @@ def main(words: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     copies = commands.add_parser(
         "copies",
-        help="what moves data in an ONNX graph for the sake of the layout, the least that would do, and the graph rewritten to it",
+        help="what moves data in an ONNX graph for the sake of the layout, and the graph rewritten to the least of it",
     )
     copies.add_argument("model", help="a file of ONNX")
     copies.add_argument("--out", metavar="FILE", help="where to write the rewritten graph, after both are run and compared")
-    copies.add_argument("--prefer", choices=["bytes", "onnxruntime"], default="bytes", help="what to choose by where there is a choice")
+    copies.add_argument(
+        "--prefer", choices=["bytes", "onnxruntime"], default="bytes", help="what to choose by where there is a choice"
+    )
     copies.add_argument("--no-run", action="store_true", help="with --out: check the graph, but run nothing")
     copies.add_argument("--json", action="store_true", help="print the report as JSON")
     asked = parser.parse_args(words)

@@ -1,9 +1,10 @@
-"""Layouts of tensors some of whose axes have names for sizes, over a tensor in row-major order; and the ONNX operators that make one.
+"""Layouts of tensors some of whose axes have names for sizes, over a tensor in row-major order; and the ONNX operators that make
+one.
 
 A size is a number times names. An axis with a name takes part whole or not at all in what is known here: it may be put elsewhere,
-joined to its neighbours and parted from them, and where it would have to be cut, the answer is None. So a layout is the product of
-the identity on the named axes and of a `ShapeTracker` of numbers on all the others, and what the library decides about that tracker
-holds for all values of the names.
+joined to its neighbours and parted from them, and where it would have to be cut, the answer is None. So a layout is the product
+of the identity on the named axes and of a `ShapeTracker` of numbers on all the others, and what the library decides about that
+tracker holds for all values of the names.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ Factor: TypeAlias = int | Named
 class Layout:
     """Where the elements of a tensor lie among those of another one in row-major order, its root.
 
-    `axes` has for each axis the factors of its size, outermost first; the tracker has an axis for each of them, of size 1 for a name.
-    `root_factors` are those of the root. What the mask of the tracker leaves out has the value `fill`.
+    `axes` has for each axis the factors of its size, outermost first; the tracker has an axis for each of them, of size 1 for a
+    name. `root_factors` are those of the root. What the mask of the tracker leaves out has the value `fill`.
     """
 
     root: str
@@ -295,7 +296,8 @@ def _runs(factors: Iterable[Factor]) -> tuple[Factor, ...]:
 
 
 def stacked(parts: Sequence[Layout], axis: int) -> Layout | None:
-    """The layout of a concatenation along an axis, where one is found; what is found is what the parts are, for it is compared."""
+    """The layout of a concatenation along an axis, where one is found; what is found is what the parts are, for it is
+    compared."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -353,7 +355,9 @@ def _guesses(parts: Sequence[Layout], axis: int) -> Iterator[Layout | None]:
         if lead is not None and base is not None:
             counts, steps = [count for count, _ in lead], [step for _, step in lead]
             view = View([*counts, *base.shape], [*steps, *base.strides], base.offset)
-            order = [len(counts) + i for i in range(at)] + list(range(len(counts))) + [len(counts) + i for i in range(at, base.ndim)]
+            order = (
+                [len(counts) + i for i in range(at)] + list(range(len(counts))) + [len(counts) + i for i in range(at, base.ndim)]
+            )
             sizes = [number_of(factor) for factor in first.factors]
             sizes[at] *= len(parts)
             axes = list(first.axes)
@@ -416,7 +420,8 @@ def reshape_numbers(old: Shape, new: Shape) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=4096)
 def plans(layout: Layout, width: int) -> tuple[Plan, ...]:
-    """Ways to make a tensor from its root by operators of ONNX, those that write least first; each is right, for it is compared."""
+    """Ways to make a tensor from its root by operators of ONNX, those that write least first; each is right, for it is
+    compared."""
     if layout.fill is not None and not layout.is_row_major:
         return ()
     found = []
@@ -481,11 +486,11 @@ def _strided(layout: Layout) -> Plan | None:
     # What lies after each name of the root has so many elements: an axis may not reach over it.
     after_name: dict[Named, int] = {}
     passed = total
-    for run in root_runs:
-        if isinstance(run, Named):
-            after_name[run] = passed
+    for factor in root_runs:
+        if isinstance(factor, Named):
+            after_name[factor] = passed
         else:
-            passed //= run
+            passed //= factor
     bounds = sorted(set(after_name.values()))
     if any(isinstance(axis, Named) and axis not in after_name for axis in wanted):
         return None
@@ -540,9 +545,7 @@ def _strided(layout: Layout) -> Plan | None:
     cut = [(axis, taken) for axis, (_, taken, _) in enumerate(root_axes) if taken is not None]
     if cut:
         numbers_of = tuple(zip(*(taken for _, taken in cut)))
-        sliced = tuple(
-            size if taken is None else Size(len(range(*taken))) for size, taken, _ in root_axes
-        )
+        sliced = tuple(size if taken is None else Size(len(range(*taken))) for size, taken, _ in root_axes)
         steps.append((shape, "Slice", (*numbers_of, tuple(axis for axis, _ in cut)), sliced))
     present = [key for _, _, key in root_axes if key is not None]
     if set(present) != set(keys):
@@ -553,9 +556,7 @@ def _strided(layout: Layout) -> Plan | None:
         permuted = tuple(sizes[key] for key in keys)
         steps.append((shape, "Transpose", (order,), permuted))
     if any(not isinstance(entry, Named) and not entry[1] for entry in parted):
-        kept = [
-            Size(1, (entry.name,)) if isinstance(entry, Named) else Size(entry[0] if entry[1] else 1) for entry in parted
-        ]
+        kept = [Size(1, (entry.name,)) if isinstance(entry, Named) else Size(entry[0] if entry[1] else 1) for entry in parted]
         grown = tuple(size if isinstance(entry, Named) else Size(entry[0]) for entry, size in zip(parted, kept, strict=True))
         asked = tuple(1 if size.names else size.number for size in grown)
         steps.append((tuple(kept), "Expand", (asked,), grown))

@@ -13,10 +13,10 @@
     >>> [node.op_type for node in shapetracker.onnx.rewrite(model).graph.node]
     ['Reshape', 'Transpose', 'Reshape']
 
-Every tensor that nodes such as Transpose, Reshape, Slice and DepthToSpace make of another is a layout over the elements of that one,
-and whether one is only a reshape of the other is decided exactly, whatever the values of dimensions that have names. ONNX's operators
-take dense tensors in row-major order; so each tensor that is read in any other order than that of the memory it comes from takes one
-pass over its elements, and needs no more than one. onnx is not a dependency of this package.
+Every tensor that nodes such as Transpose, Reshape, Slice and DepthToSpace make of another is a layout over the elements of that
+one, and whether one is only a reshape of the other is decided exactly, whatever the values of dimensions that have names. ONNX's
+operators take dense tensors in row-major order; so each tensor that is read in any other order than that of the memory it comes
+from takes one pass over its elements, and needs no more than one. onnx is not a dependency of this package.
 """
 
 from __future__ import annotations
@@ -46,14 +46,12 @@ _numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 _inference: Any = importlib.import_module("onnx.shape_inference")
 
 _FREE = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
-_MOVING = frozenset(
-    {"Transpose", "Slice", "Split", "Pad", "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Gather", "Concat"}
-)
-# One element of the result is one of each operand, rounded as IEEE 754 says: its bits depend on no other element, and not on where
-# in a vector register it is computed, as those of an Exp or a Tanh do in some runtimes.
+_MOVING = frozenset({"Transpose", "Slice", "Split", "Pad", "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Gather", "Concat"})
+# One element of the result is one of each operand, rounded as IEEE 754 says: its bits depend on no other element, and not on
+# where in a vector register it is computed, as those of an Exp or a Tanh do in some runtimes.
 _ELEMENTWISE = frozenset(
-    """Abs Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clip Div Equal Floor Greater GreaterOrEqual Identity LeakyRelu
-    Less LessOrEqual Max Min Mul Neg Not Or Relu Sign Sqrt Sub Where Xor""".split()
+    """Abs Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clip Div Equal Floor Greater GreaterOrEqual Identity
+    LeakyRelu Less LessOrEqual Max Min Mul Neg Not Or Relu Sign Sqrt Sub Where Xor""".split()
 )
 _OPSETS = range(11, 27)
 _LARGEST_VALUE = 4096
@@ -80,8 +78,8 @@ class Move:
 class Need:
     """A tensor that must be written once, for a node reads it in another order than that of the memory it comes from.
 
-    `root` is the tensor whose memory that is, and `readers` are the operators that read it. `operators` are those that make it in the
-    rewritten graph; where they write more than `bytes`, `written` says how much, and `reason` why there is no less.
+    `root` is the tensor whose memory that is, and `readers` are the operators that read it. `operators` are those that make it in
+    the rewritten graph; where they write more than `bytes`, `written` says how much, and `reason` why there is no less.
     """
 
     tensor: str
@@ -137,7 +135,8 @@ class Report:
     """What moves data in a graph, the least that would do, and what does in the rewritten graph.
 
     `moves` are the nodes of the graph as it is and `after` those of the rewritten one, `least` the tensors that must be written.
-    `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `checked` says whether both graphs were run, and is None where nobody asked.
+    `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `checked` says
+    whether both graphs were run, and is None where nobody asked.
     """
 
     moves: tuple[Move, ...]
@@ -176,7 +175,8 @@ class Report:
         lines = [
             f"as it is:  {_times(len(self.moves), 'tensor')} moved, {_total(self.moves).text}",
             f"least:     {_times(len(self.least), 'tensor')}, {_total(self.least).text}",
-            f"rewritten: {_times(len(self.after), 'tensor')}, {_total(self.after).text}; {self.nodes[0]} nodes are {self.nodes[1]}",
+            f"rewritten: {_times(len(self.after), 'tensor')}, {_total(self.after).text}",
+            f"nodes:     {self.nodes[0]}, and {self.nodes[1]} in the rewritten graph",
         ]
         grouped: dict[tuple[str, ...], list[Need]] = {}
         for need in self.least:
@@ -195,12 +195,13 @@ class Report:
 def copies(model: Any, *, prefer: str = "bytes") -> Report:
     """What moves data in a model (a path, or an `onnx.ModelProto`), the least that would do, and what the rewritten graph has.
 
-    `prefer` says what the rewritten graph is chosen by: "bytes" are the fewest bytes, whatever a runtime takes for them. Some kernels
-    take longer for one pass that moves single elements than for two that move rows; with "onnxruntime" those that onnxruntime's
-    kernels for processors are slow at are chosen only where they replace enough. In neither are there more bytes or more passes than before.
+    `prefer` says what the rewritten graph is chosen by: "bytes" are the fewest bytes, whatever a runtime takes for them. Some
+    kernels take longer for one pass that moves single elements than for two that move rows; with "onnxruntime" those that
+    onnxruntime's kernels for processors are slow at are chosen only where they replace enough. In neither are there more bytes or
+    more passes than before.
 
-    Nothing is run, and the weights are not read. Takes some milliseconds for each moving node. Raises ValueError, with a sentence,
-    for a file that is no model or has another opset than those that are known.
+    Nothing is run, and the weights are not read. Takes some milliseconds for each moving node. Raises ValueError, with a
+    sentence, for a file that is no model or has another opset than those that are known.
     """
     loaded, folder = _loaded(model)
     return _Rewriting(loaded, folder, prefer).report
@@ -209,17 +210,19 @@ def copies(model: Any, *, prefer: str = "bytes") -> Report:
 def rewrite(model: Any, *, prefer: str = "bytes") -> Any:
     """The model with fewer and smaller movements, as an `onnx.ModelProto`: the same inputs, outputs and computing nodes.
 
-    The outputs are the same to the bit, for each node that computes is given the same numbers as before; those that compute element
-    by element may be given them in another order. The model itself is left as it is.
+    The outputs are the same to the bit, for each node that computes is given the same numbers as before; those that compute
+    element by element may be given them in another order. The model itself is left as it is.
     """
     return copies(model, prefer=prefer).rewritten
 
 
 def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: str = "bytes") -> Report:
-    """Rewrites a model into a file, and reports. The file is written after both graphs are checked, and run where onnxruntime is there.
+    """Rewrites a model into a file, and reports. The file is written after both graphs are checked, and run where onnxruntime is
+    there.
 
-    With `run=False` they are not run. Weights in files beside the model are left where they are if the result lies in the same folder,
-    and otherwise written beside the result. Raises ValueError where the check fails, which would be a fault of this package.
+    With `run=False` they are not run. Weights in files beside the model are left where they are if the result lies in the same
+    folder, and otherwise written beside the result. Raises ValueError where the check fails, which would be a fault of this
+    package.
     """
     loaded, folder = _loaded(model)
     done = _Rewriting(loaded, folder, prefer)
@@ -263,7 +266,8 @@ def check(before: Any, after: Any, folder: Path | None = None, run: bool = True)
     options.log_severity_level = 4
     try:
         first, second = (
-            runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]) for model in (before, after)
+            runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            for model in (before, after)
         )
         feeds = [_random_inputs(before, first.get_inputs(), size) for size in (2, 3)]
         expected = [first.run(None, feed) for feed in feeds]
@@ -273,7 +277,9 @@ def check(before: Any, after: Any, folder: Path | None = None, run: bool = True)
     for feed, outputs in zip(feeds, expected, strict=True):
         for output, old, new in zip(first.get_outputs(), outputs, second.run(None, feed), strict=True):
             if isinstance(old, np.ndarray) and (old.shape != new.shape or old.tobytes() != new.tobytes()):
-                raise ValueError(f"copies: output {output.name!r} of the rewritten graph is not the same; please report this graph")
+                raise ValueError(
+                    f"copies: output {output.name!r} of the rewritten graph is not the same; please report this graph"
+                )
     return f"checked: by onnx's checker, and run by onnxruntime {runtime.__version__}: outputs equal to the byte"
 
 
@@ -457,13 +463,16 @@ class _Rewriting:
                 opaque["subgraph"] += 1
         subgraphs = opaque.pop("subgraph", 0)
         if subgraphs:
-            self.notes.append(f"{_times(subgraphs, 'node')} with graphs inside (If, Loop, Scan): these graphs are left as they are")
+            self.notes.append(
+                f"{_times(subgraphs, 'node')} with graphs inside (If, Loop, Scan): these graphs are left as they are"
+            )
         if self.before.functions:
             self.notes.append("functions of the model are left as they are, and so is what calls them")
         for op, count in sorted(opaque.items()):
+            what = "it moves" if count == 1 else "they move"
             self.notes.append(
-                f"{_times(count, 'node')} {op}: not known what {'it moves' if count == 1 else 'they move'} (sizes or indices are data,"
-                " or a named dimension is cut): left as it is, and in the least as it is"
+                f"{_times(count, 'node')} {op}: not known what {what}, for sizes or indices are data or a named dimension is cut:"
+                " left as it is, and in the least as it is"
             )
 
     def _set_type(self, name: str, proto: Any) -> None:
@@ -496,7 +505,9 @@ class _Rewriting:
                 schema = _onnx.defs.get_schema(node.op_type, version, "" if node.domain == "ai.onnx" else node.domain)
                 types = {name: _type_of(*self.types[name]) for name in node.input if name}
                 data = {name: _numpy_helper.from_array(array) for name in node.input if (array := self._array(name)) is not None}
-                made = _inference.infer_node_outputs(schema, node, types, data, opset_imports=opsets, ir_version=self.before.ir_version)
+                made = _inference.infer_node_outputs(
+                    schema, node, types, data, opset_imports=opsets, ir_version=self.before.ir_version
+                )
             except Exception:  # no schema, or onnx refuses: then what the model declares is all there is
                 made = {}
         for output in node.output:
@@ -590,7 +601,7 @@ class _Rewriting:
             return (False, tuple(size for part in parts if part is not None for size in part[1]))
         if op in ("Unsqueeze", "Squeeze", "Reshape"):
             if len(sizes) != 1 or (op == "Unsqueeze") != scalar:
-                return ((False, sizes) if op == "Reshape" and self._numbers(node.input[1]) in ([-1], [len(sizes)]) else None)
+                return (False, sizes) if op == "Reshape" and self._numbers(node.input[1]) in ([-1], [len(sizes)]) else None
             return (op == "Squeeze", sizes)
         if op == "Gather":
             which = self._known(node.input[1])
@@ -773,7 +784,9 @@ class _Rewriting:
                 if start == 0 and stop >= 2**31 - 1 and step == 1:
                     continue
                 return None
-            ranges[axis] = slice(start, stop if step > 0 or stop >= -shape[axis].number else None, step).indices(shape[axis].number)
+            ranges[axis] = slice(start, stop if step > 0 or stop >= -shape[axis].number else None, step).indices(
+                shape[axis].number
+            )
         return _sliced(ranges)
 
     def _gather(self, node: Any, shape: Shape, axis: int) -> _Follow | None:
@@ -783,7 +796,11 @@ class _Rewriting:
             return None
         indices = [int(index) + size.number * (int(index) < 0) for index in array.reshape(-1)]
         step = indices[1] - indices[0] if len(indices) > 1 else 1
-        if step == 0 or any(b - a != step for a, b in zip(indices, indices[1:])) or not all(0 <= at < size.number for at in indices):
+        if (
+            step == 0
+            or any(b - a != step for a, b in zip(indices, indices[1:]))
+            or not all(0 <= at < size.number for at in indices)
+        ):
             return None
         taken = (indices[0], indices[-1] + (1 if step > 0 else -1), step)
         if array.ndim:
@@ -1044,7 +1061,8 @@ class _Rewriting:
         width = _width(self.types[tensor][0])
         plain = freely and self._is_plain(tensor, layouts)
         if (tensor in self.source or node.op_type == "Concat") and not plain:
-            cost, emitted = self._node_cost(at), []
+            cost = self._node_cost(at)
+            emitted: list[_Emission] = []
             moved = [name for name in node.input[: None if node.op_type == "Concat" else 1] if name]
             way: tuple[_Cost, list[_Emission]] | None
             for name in dict.fromkeys(moved):
@@ -1069,7 +1087,7 @@ class _Rewriting:
                         options.append((_Cost(Bytes(), 0, 1), [_Emission(tensor, other, (step,), None)]))
             source = tensor
             for _ in range(0 if plain else _MOST_STEPS):
-                if source not in self.source or layouts[source].root != root:
+                if source == root or source not in self.source or layouts[source].root != root:
                     break
                 source = self.source[source][0]
                 if source != root:
@@ -1105,8 +1123,11 @@ class _Rewriting:
         candidates = frozenset(
             at
             for at, node in enumerate(self.nodes)
-            if node.op_type in _ELEMENTWISE and node.domain in ("", "ai.onnx") and node.op_type != "Identity"
-            and not self._is_arithmetic(node) and not all(name in self.constants for name in node.input)
+            if node.op_type in _ELEMENTWISE
+            and node.domain in ("", "ai.onnx")
+            and node.op_type != "Identity"
+            and not self._is_arithmetic(node)
+            and not all(name in self.constants for name in node.input)
         )
         if not candidates:
             return chosen
@@ -1184,7 +1205,9 @@ class _Rewriting:
         nodes = self._alive(_in_order(nodes))
         del made.graph.node[:]
         made.graph.node.extend(nodes)
-        read = {name for node in nodes for name in (*node.input, *(name for graph in _subgraphs(node) for name in _read_in(graph)))}
+        read = {
+            name for node in nodes for name in (*node.input, *(name for graph in _subgraphs(node) for name in _read_in(graph)))
+        }
         read |= set(self.outputs) | {value.name for value in self.graph.input}
         kept = [tensor for tensor in made.graph.initializer if tensor.name in read]
         if len(kept) != len(made.graph.initializer):
@@ -1246,7 +1269,8 @@ class _Rewriting:
                 return self.made_before[key]
             output = self._fresh(f"{source}_{op.lower()}")
         self.made_before.setdefault(key, output)
-        inputs, attributes = [source], {}
+        inputs = [source]
+        attributes: dict[str, Any] = {}
         if op == "Transpose":
             attributes["perm"] = list(numbers[0])
         elif op == "Gather":
@@ -1318,25 +1342,27 @@ class _Rewriting:
     def _report(self) -> Report:
         before = self._alive(list(self.nodes))
         moves = self._moves(before, self.constants)
-        after = []
-        self.after_types(self.model)
+        self._add_types(self.model)
         after = self._moves(self.model.graph.node, self.constants)
         least = self._least()
         return Report(
             tuple(moves),
             tuple(least),
             tuple(after),
-            (len([node for node in before if node.op_type != "Constant"]), len([node for node in self.model.graph.node if node.op_type != "Constant"])),
+            (
+                len([node for node in before if node.op_type != "Constant"]),
+                len([node for node in self.model.graph.node if node.op_type != "Constant"]),
+            ),
             tuple(self.notes),
             self.model,
         )
 
-    def after_types(self, model: Any) -> None:
+    def _add_types(self, model: Any) -> None:
         """The types of the tensors that the rewritten model has and the other had not."""
         self.constants.update(self.new_constants.values())
-        for (numbers, shape), name in self.new_constants.items():
-            self.types[name] = (_onnx.TensorProto.INT64, tuple(map(Size, shape)))
-            self.arrays[name] = np.array(numbers, np.int64).reshape(shape)
+        for (numbers, sizes), name in self.new_constants.items():
+            self.types[name] = (_onnx.TensorProto.INT64, tuple(map(Size, sizes)))
+            self.arrays[name] = np.array(numbers, np.int64).reshape(sizes)
         for node in model.graph.node:
             if any(output and output not in self.types for output in node.output):
                 elem, shape = self.types.get(node.input[0], (0, None))
@@ -1409,7 +1435,8 @@ class _Rewriting:
         return Need(name, layout.root, tuple(readers), shape, str(count), operators, str(written), reason, count)
 
     def _operators(self, name: str, layout: Layout) -> tuple[tuple[str, ...], Bytes]:
-        """The operators that move data between the root of a tensor and the tensor in the rewritten graph, and what they write."""
+        """The operators that move data between the root of a tensor and the tensor in the rewritten graph, and what they
+        write."""
         maker = {output: node for node in self.model.graph.node for output in node.output}
         operators: list[str] = []
         written = Bytes()
@@ -1508,7 +1535,11 @@ def _attributes(node: Any) -> dict[str, Any]:
 def _width(elem: int) -> int:
     """Bytes of an element; 0 for what is no tensor of whole bytes."""
     kinds = _onnx.TensorProto
-    if elem in (kinds.UNDEFINED, kinds.STRING) or "4" == kinds.DataType.Name(elem)[-1:] and kinds.DataType.Name(elem)[-2:] not in ("64",):
+    if (
+        elem in (kinds.UNDEFINED, kinds.STRING)
+        or "4" == kinds.DataType.Name(elem)[-1:]
+        and kinds.DataType.Name(elem)[-2:] not in ("64",)
+    ):
         return 0
     try:
         return int(np.dtype(_helper.tensor_dtype_to_np_dtype(elem)).itemsize)
