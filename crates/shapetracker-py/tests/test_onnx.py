@@ -851,3 +851,31 @@ def test_the_command(tmp_path: Path) -> None:
     assert command("copies", str(path)).stdout.startswith("as it is:  5 tensors moved")
     wrong = command("copies", str(tmp_path))
     assert wrong.returncode == 1 and "cannot be read" in wrong.stderr and len(wrong.stderr.splitlines()) == 1
+
+
+def test_old_files_whose_initializers_are_inputs() -> None:
+    model = parsed(
+        """g (float[N, 8, 4, 4] x) => (float[N, 8, 8, 2] y) {
+        a = DepthToSpace <blocksize = 2, mode = "CRD"> (x)
+        y = Transpose <perm = [0, 2, 3, 1]> (a)
+    }""",
+        11,
+    )
+    model.ir_version = 3
+    smaller = sto.rewrite(model)
+    assert sorted(set(operators(smaller))) == ["Constant", "Reshape", "Transpose"]
+    assert_same(model, smaller, floats(x=(2, 8, 4, 4)))
+
+
+def test_names_inside_of_graphs_are_not_taken() -> None:
+    then = onnx.parser.parse_graph("then () => (float[4, 6] x_reshape) { x_reshape = Neg (x) }")
+    otherwise = onnx.parser.parse_graph("otherwise () => (float[4, 6] o) { o = Exp (x) }")
+    model = parsed("""g (bool c, float[4, 6] x) => (float[4, 6] y, float[6, 2, 2] z) {
+        y = Identity (x)
+        s = Constant <value = int64[3] {2, 2, 6}> ()
+        a = Reshape (x, s)
+        b = Transpose <perm = [1, 0, 2]> (a)
+        z = Transpose <perm = [2, 1, 0]> (b)
+    }""")
+    model.graph.node[0].CopyFrom(helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=otherwise))
+    assert_same(model, sto.rewrite(model), {"c": np.array(True), **floats(x=(4, 6))})

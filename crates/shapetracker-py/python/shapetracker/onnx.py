@@ -1176,12 +1176,12 @@ class _Rewriting:
         made = _onnx.ModelProto()
         made.CopyFrom(self.before)
         self.taken = set(self.types) | set(self.maker) | set(chosen.virtual.values())
+        self.taken.update(name for node in self.nodes for graph in _subgraphs(node) for name in _named_in(graph))
         self.new_constants: dict[tuple[tuple[int, ...], tuple[int, ...]], str] = {}
         self.made_before: dict[tuple[str, str, tuple[tuple[int, ...], ...]], str] = {}
         self.stand_ins: dict[str, str] = {}
+        self.emitted: set[str] = set()
         nodes: list[Any] = []
-        self.now: list[Any] = []
-        # Where nothing writes less, the tensors are made as they were.
         for name in [*(name for name in chosen.emissions if name not in self.maker and name not in chosen.virtual.values())]:
             self._emit_group(nodes, chosen.emissions[name])
         for at, node in enumerate(self.nodes):
@@ -1215,7 +1215,12 @@ class _Rewriting:
             made.graph.initializer.extend(kept)
         for (numbers, shape), name in self.new_constants.items():
             if name in read:
-                made.graph.initializer.append(_helper.make_tensor(name, _onnx.TensorProto.INT64, shape, numbers))
+                tensor = _helper.make_tensor(name, _onnx.TensorProto.INT64, shape, numbers)
+                if made.ir_version >= 4:
+                    made.graph.initializer.append(tensor)
+                else:
+                    # Initializers are inputs as well there.
+                    made.graph.node.insert(0, _helper.make_node("Constant", [], [name], name=f"{name}_Constant", value=tensor))
         there = {output for node in nodes for output in node.output}
         infos = [value for value in made.graph.value_info if value.name in there]
         del made.graph.value_info[:]
@@ -1239,7 +1244,7 @@ class _Rewriting:
         """An operand of an elementwise node that is computed in the order of its root."""
         if name in self.constants:
             shape = self.types[name][1]
-            if not shape:
+            if shape is not None and len(shape) < 2:
                 return name
             return self._step(nodes, name, "Reshape", ((1,),), None)
         return chosen.layouts[name].root
@@ -1249,9 +1254,15 @@ class _Rewriting:
             if emission.node is not None:
                 copy = _onnx.NodeProto()
                 copy.CopyFrom(self.nodes[emission.node])
+                for place, output in enumerate(copy.output):
+                    # Another part of a Split may be there already, made in another way.
+                    if output in self.emitted:
+                        copy.output[place] = self._fresh(output)
+                self.emitted.update(copy.output)
                 nodes.append(copy)
             elif not emission.plan:
                 assert emission.source is not None
+                self.emitted.add(emission.tensor)
                 self.stand_ins[emission.tensor] = emission.source
             else:
                 current = emission.source
@@ -1269,6 +1280,7 @@ class _Rewriting:
                 return self.made_before[key]
             output = self._fresh(f"{source}_{op.lower()}")
         self.made_before.setdefault(key, output)
+        self.emitted.add(output)
         inputs = [source]
         attributes: dict[str, Any] = {}
         if op == "Transpose":
@@ -1566,6 +1578,16 @@ def _read_in(graph: Any) -> list[str]:
         names += [name for name in node.input if name]
         for inner in _subgraphs(node):
             names += _read_in(inner)
+    return names
+
+
+def _named_in(graph: Any) -> list[str]:
+    """All names that a graph inside a node has for tensors."""
+    names = [value.name for value in (*graph.input, *graph.initializer, *graph.output)]
+    for node in graph.node:
+        names += [*node.input, *node.output]
+        for inner in _subgraphs(node):
+            names += _named_in(inner)
     return names
 
 
