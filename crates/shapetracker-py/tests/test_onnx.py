@@ -299,7 +299,10 @@ def random_graph(rng: random.Random, moves_through: bool) -> tuple[Graph, list[s
             elif rng.random() < 0.6:
                 op = rng.choice(["Relu", "Neg", "Add", "Mul"]) if moves_through else rng.choice(["Sigmoid", "Exp"])
                 partners = [other for other in open_ends if graph.maps[other].shape == graph.maps[name].shape]
-                second = rng.choice(partners) if rng.random() < 0.7 else graph.constant(1.5, np.float32)
+                shape = graph.maps[name].shape
+                kept = [size if rng.random() < 0.5 else 1 for size in shape][rng.randrange(len(shape) + 1) :]
+                constant = graph.constant(np.arange(math.prod(kept)).reshape(kept) + 0.5, np.float32)
+                second = rng.choice(partners) if rng.random() < 0.5 else constant
                 operands = [name, second] if op in ("Add", "Mul") else [name]
                 if len(graph.elementwise) < 6:
                     open_ends[at] = graph.computed(op, operands, moves_through)
@@ -879,3 +882,58 @@ def test_names_inside_of_graphs_are_not_taken() -> None:
     }""")
     model.graph.node[0].CopyFrom(helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=otherwise))
     assert_same(model, sto.rewrite(model), {"c": np.array(True), **floats(x=(4, 6))})
+
+
+def test_biases_of_channels_are_put_in_the_other_order() -> None:
+    model = parsed("""g (float[N, 4, 5, 3] x) => (float[N, 4, 5, 3] y)
+        <float[4] bias = {1, 2, 3, 4}, float[3, 4] scale = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[1, 1, 1, 1] two = {2}> {
+        a = Transpose <perm = [0, 2, 3, 1]> (x)
+        b = Add (a, bias)
+        c = Mul (scale, b)
+        d = Max (c, two)
+        y = Transpose <perm = [0, 3, 1, 2]> (d)
+    }""")
+    report = sto.copies(model)
+    assert (len(report.moves), len(report.least), len(report.after)) == (2, 0, 0)
+    assert_same(model, report.rewritten, floats(x=(3, 4, 5, 3)))
+    assert_same(model, report.rewritten, floats(x=(1, 4, 5, 3)))
+
+
+def test_random_elementwise_chains_between_transpositions() -> None:
+    rng = random.Random(40)
+    values = np.random.default_rng(4)
+    none_left = 0
+    for case in range(oracle.cases(80)):
+        m = Model()
+        shape = tuple(rng.choice([1, 2, 3, 3, 4]) for _ in range(rng.choice([2, 3, 4])))
+        inputs = [m.input(shape, rng.choice([None, "batch"])) for _ in range(2)]
+        order = rng.sample(range(len(shape)), len(shape))
+        ends = [m.transpose(name, *order) for name in inputs]
+        moved = [shape[axis] for axis in order]
+        x = ends[0]
+        for _ in range(rng.randrange(1, 5)):
+            kept = [size if rng.random() < 0.6 and axis else 1 for size, axis in zip(moved, order)][rng.randrange(len(order) + 1) :]
+            constant = m.constant(np.arange(math.prod(kept)).reshape(kept) + 0.5, np.float32)
+            kind = rng.choice(["Add", "Mul", "Relu", "Where", "Clip", "other", "other"])
+            if kind == "other":
+                x = m.op("Sub", *rng.sample([x, ends[1]], 2))
+            elif kind == "Where":
+                x = m.op("Where", m.op("Greater", x, constant), x, ends[1])
+            elif kind == "Clip":
+                x = m.op("Clip", x, m.constant(-0.5, np.float32))
+            else:
+                x = m.op(kind, *([x] if kind == "Relu" else rng.sample([x, constant], 2)))
+        back = [order.index(axis) for axis in range(len(order))]
+        if rng.random() < 0.3:
+            rng.shuffle(back)
+        x = m.transpose(x, *back)
+        extra = [ends[0]] if rng.random() < 0.2 else []
+        shapes = {name: [None] * len(shape) for name in [x, *extra]}
+        outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes) for name, sizes in shapes.items()]
+        graph = helper.make_graph(m.nodes, "chain", m.inputs, outputs, m.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        report = sto.copies(model)
+        assert len(report.least) <= len(report.after) <= len(report.moves), case
+        assert_same(model, report.rewritten, {name: values.standard_normal(shape).astype("f4") for name in inputs})
+        none_left += not report.after
+    assert none_left > oracle.cases(40)

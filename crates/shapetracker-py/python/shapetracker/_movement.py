@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import permutations
 from math import gcd, prod
 from typing import Any, TypeAlias
 
@@ -432,6 +433,19 @@ def plans(layout: Layout, width: int) -> tuple[Plan, ...]:
         if found[0] is None or sum(step.moves for step in found[0]) > 1:
             found.append(_gathered(layout, width))
     return tuple(plan for plan in found if plan is not None)
+
+
+@lru_cache(maxsize=1024)
+def axis_order(layout: Layout) -> tuple[int, ...] | None:
+    """The order of the root's axes that makes the tensor, where it is only that."""
+    shape, rank = layout.root_shape, len(layout.root_shape)
+    if rank != len(layout.shape) or rank > 6:
+        return None
+    whole = Layout.whole(layout.root, shape)
+    for order in permutations(range(rank)):
+        if all(shape[axis] == size for axis, size in zip(order, layout.shape)) and whole.permute(order).same_order(layout):
+            return order
+    return None
 
 
 def _chained(layout: Layout, steps: Sequence[tuple[Shape, str, tuple[tuple[int, ...], ...], Shape]]) -> Plan | None:

@@ -37,7 +37,7 @@ except ImportError as _missing:
 
 import numpy as np
 
-from ._movement import Layout, Plan, Shape, Size, Step, plans, reshape_numbers, size_of, stacked
+from ._movement import Layout, Plan, Shape, Size, Step, axis_order, plans, reshape_numbers, size_of, stacked
 
 __all__ = ["Move", "Need", "Report", "check", "copies", "rewrite", "save"]
 
@@ -898,12 +898,26 @@ class _Rewriting:
                 return None
         return first
 
-    def _constant_in_order(self, name: str, layout: Layout) -> tuple[int, ...] | None:
-        """The shape in which a constant operand with one element is broadcast with the root; None where there are more."""
+    def _constant_in_order(self, name: str, layout: Layout) -> list[tuple[str, tuple[int, ...]]] | None:
+        """What makes of a constant operand, broadcast with a tensor of this layout, one that is broadcast with its root."""
         shape = self.types.get(name, (0, None))[1]
-        if shape is None or size_of(shape) != Size(1):
+        if shape is None or any(size.names for size in shape) or len(shape) > len(layout.shape):
             return None
-        return ()
+        if size_of(shape) == Size(1):
+            return [("Reshape", (1,))] if len(shape) > 1 else []
+        order = axis_order(layout)
+        if order is None:
+            return None
+        sizes = [1] * (len(order) - len(shape)) + [size.number for size in shape]
+        # The axis of the constant that comes to lie at each axis of the root.
+        back = [order.index(axis) for axis in range(len(order))]
+        moved = [axis for axis in back if sizes[axis] > 1]
+        steps: list[tuple[str, tuple[int, ...]]] = []
+        if moved != sorted(moved):
+            steps += [("Reshape", tuple(sizes)), ("Transpose", tuple(back))]
+        else:
+            steps.append(("Reshape", tuple(sizes[axis] for axis in back)))
+        return steps
 
     def _reads(self, at: int, virtual: dict[int, str]) -> list[str]:
         return [name for name in (*self.nodes[at].input, *self.captured[at]) if name]
@@ -1191,7 +1205,7 @@ class _Rewriting:
                 copy.CopyFrom(node)
                 for place, given in enumerate(node.input):
                     if given:
-                        copy.input[place] = self._in_order(nodes, given, chosen)
+                        copy.input[place] = self._in_order(nodes, given, chosen.layouts[node.output[0]], chosen)
                 copy.output[0] = name
                 nodes.append(copy)
                 self._emit_group(nodes, chosen.emissions.get(name, []))
@@ -1240,13 +1254,12 @@ class _Rewriting:
             self.new_constants[key] = self._fresh("numbers_of_" + "_".join(map(str, numbers[:8])).replace("-", "minus"))
         return self.new_constants[key]
 
-    def _in_order(self, nodes: list[Any], name: str, chosen: _Choice) -> str:
+    def _in_order(self, nodes: list[Any], name: str, layout: Layout, chosen: _Choice) -> str:
         """An operand of an elementwise node that is computed in the order of its root."""
         if name in self.constants:
-            shape = self.types[name][1]
-            if shape is not None and len(shape) < 2:
-                return name
-            return self._step(nodes, name, "Reshape", ((1,),), None)
+            for op, numbers in self._constant_in_order(name, layout) or ():
+                name = self._step(nodes, name, op, (numbers,), None)
+            return name
         return chosen.layouts[name].root
 
     def _emit_group(self, nodes: list[Any], emissions: Iterable[_Emission]) -> None:
@@ -1376,6 +1389,8 @@ class _Rewriting:
             self.types[name] = (_onnx.TensorProto.INT64, tuple(map(Size, sizes)))
             self.arrays[name] = np.array(numbers, np.int64).reshape(sizes)
         for node in model.graph.node:
+            if not _subgraphs(node) and _is_constant(node, self.constants):
+                self.constants.update(output for output in node.output if output)
             if any(output and output not in self.types for output in node.output):
                 elem, shape = self.types.get(node.input[0], (0, None))
                 follow = self._follow(node, shape, elem) if shape is not None and node.op_type in _FREE | _MOVING else None
