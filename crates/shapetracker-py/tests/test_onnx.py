@@ -937,3 +937,18 @@ def test_random_elementwise_chains_between_transpositions() -> None:
         assert_same(model, report.rewritten, {name: values.standard_normal(shape).astype("f4") for name in inputs})
         none_left += not report.after
     assert none_left > oracle.cases(40)
+
+
+@pytest.mark.parametrize("kind", ["FLOAT16", "DOUBLE", "INT8", "BOOL", "INT64", "BFLOAT16", "INT4", "STRING"])
+def test_types_of_elements(kind: str) -> None:
+    elem = TensorProto.DataType.Value(kind)
+    nodes = [helper.make_node("Transpose", [a], [b], perm=[0, 2, 1]) for a, b in zip("xabc", "abcy")]
+    values = [helper.make_tensor_value_info(name, elem, [2, 4, 6]) for name in "xy"]
+    graph = helper.make_graph(nodes, "types", values[:1], values[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    report = sto.copies(model)
+    onnx.checker.check_model(report.rewritten, full_check=True)
+    assert len(report.after) == (4 if kind in ("INT4", "STRING") else 0)
+    if kind not in ("BFLOAT16", "INT4", "STRING"):
+        x = np.arange(48).reshape(2, 4, 6).astype(helper.tensor_dtype_to_np_dtype(elem))
+        assert_same(model, report.rewritten, {"x": x})

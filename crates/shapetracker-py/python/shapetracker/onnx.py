@@ -53,6 +53,7 @@ _ELEMENTWISE = frozenset(
     """Abs Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clip Div Equal Floor Greater GreaterOrEqual Identity
     LeakyRelu Less LessOrEqual Max Min Mul Neg Not Or Relu Sign Sqrt Sub Where Xor""".split()
 )
+_NOT_BYTES = frozenset("STRING INT4 UINT4 FLOAT4E2M1 INT2 UINT2".split())
 _OPSETS = range(11, 27)
 _LARGEST_VALUE = 4096
 # So many of the tensors before it are tried as what a tensor is made from, besides the first.
@@ -401,7 +402,7 @@ class _Rewriting:
         self.maker: dict[str, int] = {}
         self.source: dict[str, tuple[str, _Follow]] = {}
         self.captured: dict[int, list[str]] = {}
-        self._name_of_value()
+        self._declare()
         self._look()
         self._layouts: dict[str, Layout] = {}
         self.chosen = self._choose()
@@ -410,7 +411,7 @@ class _Rewriting:
 
     # What is known of the tensors
 
-    def _name_of_value(self) -> None:
+    def _declare(self) -> None:
         """The types that the model has for its tensors."""
         self.declared: dict[str, Any] = {}
         inferred: list[Any] = []
@@ -1561,12 +1562,7 @@ def _attributes(node: Any) -> dict[str, Any]:
 
 def _width(elem: int) -> int:
     """Bytes of an element; 0 for what is no tensor of whole bytes."""
-    kinds = _onnx.TensorProto
-    if (
-        elem in (kinds.UNDEFINED, kinds.STRING)
-        or "4" == kinds.DataType.Name(elem)[-1:]
-        and kinds.DataType.Name(elem)[-2:] not in ("64",)
-    ):
+    if elem == _onnx.TensorProto.UNDEFINED or _onnx.TensorProto.DataType.Name(elem) in _NOT_BYTES:
         return 0
     try:
         return int(np.dtype(_helper.tensor_dtype_to_np_dtype(elem)).itemsize)
