@@ -154,7 +154,18 @@ class Layout:
     @cached_property
     def is_row_major(self) -> bool:
         """Is it the root reshaped?"""
-        return self.flat[0] == _runs(self.root_factors) and self.tracker.is_identity()
+        try:
+            return self.flat[0] == _runs(self.root_factors) and self.tracker.is_identity()
+        except Undecided:
+            return False
+
+    @cached_property
+    def is_one_to_one(self) -> bool:
+        """Is no element of the root there twice? False where this cannot be shown."""
+        try:
+            return self.flat[1].collision() is None
+        except Undecided:
+            return False
 
     def same_order(self, other: Layout) -> bool:
         """Do both have the same elements of equal roots, in the same order?"""

@@ -51,7 +51,7 @@ _MOVING = frozenset({"Transpose", "Slice", "Split", "Pad", "Expand", "Tile", "De
 # where in a vector register it is computed, as those of an Exp or a Tanh do in some runtimes.
 _ELEMENTWISE = frozenset(
     """Abs Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Clip Div Equal Floor Greater GreaterOrEqual Identity
-    LeakyRelu Less LessOrEqual Max Min Mul Neg Not Or Relu Sign Sqrt Sub Where Xor""".split()
+    LeakyRelu Less LessOrEqual Max Min Mul Neg Not Or Relu Sign Sub Where Xor""".split()
 )
 _NOT_BYTES = frozenset("STRING INT4 UINT4 FLOAT4E2M1 INT2 UINT2".split())
 _OPSETS = range(11, 27)
@@ -205,7 +205,7 @@ def copies(model: Any, *, prefer: str = "bytes") -> Report:
     sentence, for a file that is no model or has another opset than those that are known.
     """
     loaded, folder = _loaded(model)
-    return _Rewriting(loaded, folder, prefer).report
+    return _looked_at(loaded, folder, prefer).report
 
 
 def rewrite(model: Any, *, prefer: str = "bytes") -> Any:
@@ -226,7 +226,7 @@ def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: s
     package.
     """
     loaded, folder = _loaded(model)
-    done = _Rewriting(loaded, folder, prefer)
+    done = _looked_at(loaded, folder, prefer)
     target = Path(out)
     checked = check(loaded, done.model, folder, run)
     made = done.model
@@ -331,6 +331,21 @@ def _loaded(model: Any) -> tuple[Any, Path | None]:
     return loaded, folder
 
 
+def _looked_at(model: Any, folder: Path | None, prefer: str) -> _Rewriting:
+    """A model and what was chosen; where it cannot be understood because it is no valid model, a sentence of onnx's checker."""
+    if prefer not in ("bytes", "onnxruntime"):
+        raise ValueError(f"copies: prefer={prefer!r} is neither 'bytes' nor 'onnxruntime'")
+    try:
+        return _Rewriting(model, folder, prefer)
+    except Exception as fault:
+        try:
+            _onnx.checker.check_model(model if folder is None else _with_weights(model, folder))
+        except Exception as refused:  # whatever it raises
+            reason = str(refused).strip().splitlines()
+            raise ValueError(f"copies: onnx's checker refuses the model: {reason[0] if reason else refused!r}") from fault
+        raise
+
+
 _Follow: TypeAlias = Callable[[Layout], "Layout | None"]
 
 
@@ -380,8 +395,6 @@ class _Rewriting:
     """A model, what is known of its tensors, and what was chosen."""
 
     def __init__(self, model: Any, folder: Path | None, prefer: str):
-        if prefer not in ("bytes", "onnxruntime"):
-            raise ValueError(f"copies: prefer={prefer!r} is neither 'bytes' nor 'onnxruntime'")
         self.slow_kernels = prefer == "onnxruntime"
         self.before = model
         self.graph = model.graph
@@ -441,14 +454,19 @@ class _Rewriting:
                 self.maker[output] = at
             if not _subgraphs(node) and _is_constant(node, self.constants):
                 self.constants.update(output for output in node.output if output)
-            self._value(node)
-            follows = self._follows(node) if node.domain in ("", "ai.onnx") and not self._is_arithmetic(node) else []
+            follows: list[tuple[str, str, _Follow]] = []
+            try:
+                self._value(node)
+                if node.domain in ("", "ai.onnx") and not self._is_arithmetic(node):
+                    follows = self._follows(node)
+            except Exception:  # numbers or attributes that ONNX does not allow there: then nothing is known of it
+                follows = []
             known = False
             for output, source, follow in follows:
                 elem, shape = self.types.get(source, (0, None))
-                if shape is None or not _width(elem):
+                if shape is None or not _width(elem) or not _is_addressable(shape):
                     continue
-                made = follow(Layout.whole(source, shape))
+                made = _followed(follow, Layout.whole(source, shape))
                 if made is not None:
                     self.source[output] = (source, follow)
                     self.types[output] = (elem, made.shape)
@@ -817,7 +835,7 @@ class _Rewriting:
 
         def whole(name: str) -> None:
             elem, shape = self.types.get(name, (0, None))
-            if shape is not None and _width(elem) and all(size.number > 0 for size in shape):
+            if shape is not None and _width(elem) and all(size.number > 0 for size in shape) and _is_addressable(shape):
                 layouts[name] = Layout.whole(name, shape)
 
         for name in self.types:
@@ -830,7 +848,7 @@ class _Rewriting:
                 made: Layout | None = None
                 if output in self.source:
                     source, follow = self.source[output]
-                    made = follow(layouts[source]) if source in layouts else None
+                    made = _followed(follow, layouts[source]) if source in layouts else None
                 elif node.op_type == "Concat" and self._is_moving(node) and all(name in layouts for name in node.input):
                     made = self._concatenated(node, layouts)
                 elif at in push:
@@ -888,7 +906,7 @@ class _Rewriting:
         if first.is_row_major or first.fill is not None or size_of(first.shape) != size_of(first.root_shape):
             return None
         target = self.types.get(node.output[0], (0, None))[1]
-        if target != first.shape or first.flat[1].collision() is not None:
+        if target != first.shape or not first.is_one_to_one or not self._is_exact(node):
             return None
         for name in moved:
             layout = layouts[name]
@@ -898,6 +916,11 @@ class _Rewriting:
             if name in self.constants and self._constant_in_order(name, first) is None:
                 return None
         return first
+
+    def _is_exact(self, node: Any) -> bool:
+        """Is every result defined? That of a Cast of a large number to an integer is not."""
+        to = _attributes(node).get("to") if node.op_type == "Cast" else None
+        return to is None or bool(_kind(to) not in "iub" or _kind(self.types[node.input[0]][0]) in "iub")
 
     def _constant_in_order(self, name: str, layout: Layout) -> list[tuple[str, tuple[int, ...]]] | None:
         """What makes of a constant operand, broadcast with a tensor of this layout, one that is broadcast with its root."""
@@ -1502,6 +1525,24 @@ def _slowness(op: str, order: Sequence[int]) -> int:
     return 0 if any(left == sorted(left) for left in rest) else 7
 
 
+def _followed(follow: _Follow, layout: Layout) -> Layout | None:
+    """The layout that follows; None where the numbers are too large, or none that ONNX allows."""
+    try:
+        return follow(layout)
+    except (ValueError, OverflowError, IndexError):
+        return None
+
+
+def _is_addressable(shape: Shape) -> bool:
+    """Has it fewer elements than a 64-bit number counts, each name taken as 1, with room for what moves on it?"""
+    return 0 < size_of(shape).number < 1 << 48
+
+
+def _kind(elem: int) -> str:
+    """NumPy's letter for a type of elements: b, i, u for what is whole, and others."""
+    return str(np.dtype(_helper.tensor_dtype_to_np_dtype(elem)).kind)
+
+
 def _sliced(ranges: dict[int, tuple[int, int, int]]) -> _Follow:
     return lambda layout: layout.sliced(ranges)
 
@@ -1562,7 +1603,8 @@ def _attributes(node: Any) -> dict[str, Any]:
 
 def _width(elem: int) -> int:
     """Bytes of an element; 0 for what is no tensor of whole bytes."""
-    if elem == _onnx.TensorProto.UNDEFINED or _onnx.TensorProto.DataType.Name(elem) in _NOT_BYTES:
+    kinds = _onnx.TensorProto.DataType
+    if elem not in kinds.values() or elem == kinds.Value("UNDEFINED") or kinds.Name(elem) in _NOT_BYTES:
         return 0
     try:
         return int(np.dtype(_helper.tensor_dtype_to_np_dtype(elem)).itemsize)
