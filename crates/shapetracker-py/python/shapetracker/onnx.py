@@ -1139,6 +1139,14 @@ class _Rewriting:
                             for plan in plans(relative, width)
                         ]
             options += [(self._plan_cost(plan, width), [_Emission(tensor, root, plan, None)]) for plan in plans(layout, width)]
+            rank = len(layout.shape)
+            if rank > 1 and "MatMul" in readers.get(tensor, ()) and not plain:
+                order = (*range(rank - 2), rank - 1, rank - 2)
+                last = Step("Transpose", (order,), layout.shape)
+                for plan in plans(layout.permute(order), width):
+                    cost = self._plan_cost((*plan, last), width)
+                    cost = _Cost(cost.bytes, cost.moves, cost.nodes - 3, cost.extra)
+                    options.append((cost, [_Emission(tensor, root, (*plan, last), None)]))
         known[tensor] = min(options, key=lambda option: option[0].key, default=None)
         return known[tensor]
 
