@@ -912,7 +912,8 @@ def test_random_elementwise_chains_between_transpositions() -> None:
         moved = [shape[axis] for axis in order]
         x = ends[0]
         for _ in range(rng.randrange(1, 5)):
-            kept = [size if rng.random() < 0.6 and axis else 1 for size, axis in zip(moved, order)][rng.randrange(len(order) + 1) :]
+            kept = [size if rng.random() < 0.6 and axis else 1 for size, axis in zip(moved, order)]
+            kept = kept[rng.randrange(len(order) + 1) :]
             constant = m.constant(np.arange(math.prod(kept)).reshape(kept) + 0.5, np.float32)
             kind = rng.choice(["Add", "Mul", "Relu", "Where", "Clip", "other", "other"])
             if kind == "other":
