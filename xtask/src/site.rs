@@ -22,8 +22,8 @@ use crate::{
 /// What makes the pages.
 const GENERATORS: [&str; 2] = ["zensical==0.0.73", "pdoc==16.0.0"];
 /// The modules whose names people import.
-const MODULES: &str = "shapetracker shapetracker.cute shapetracker.dask shapetracker.numpy shapetracker.sharding shapetracker.zarr \
-                       shapetracker.compat.tinygrad";
+const MODULES: &str = "shapetracker shapetracker.cute shapetracker.dask shapetracker.numpy shapetracker.onnx \
+                       shapetracker.sharding shapetracker.zarr shapetracker.compat.tinygrad";
 /// Pages that are checked as places where links lead to, but neither for their own links nor for how they are reached: their makers
 /// answer for them, and some of their links are made by scripts.
 const MADE_ELSEWHERE: [&str; 2] = ["api/", "explorer/"];

@@ -33,7 +33,7 @@ def test_sessions_print_what_they_show(path: Path, line: int, text: str, monkeyp
     if "import tinygrad" not in text:
         # As in a program that has not imported it: another test may have.
         monkeypatch.setattr(uop, "loaded", lambda: None)
-    for library in ["numpy", "torch", "tinygrad", "jax", "dask", "zarr", "xarray"]:
+    for library in ["numpy", "torch", "tinygrad", "jax", "dask", "zarr", "xarray", "onnx"]:
         if f"import {library}" in text:
             pytest.importorskip(library)
     test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), line)
