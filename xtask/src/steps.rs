@@ -398,7 +398,8 @@ pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, pack
 /// The environment of all steps that use the Python package: the package of the checkout, and what its tests need. A step waits
 /// until another one has made it.
 pub(crate) fn with_package(workspace: &Workspace) -> Result<PathBuf, Stop> {
-    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray onnx onnxruntime tinygrad==0.11.0";
+    const NEEDS: &str =
+        "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray onnx onnxruntime tinygrad==0.11.0";
     let environment = workspace.target("python");
     let path = workspace.target("python.lock");
     let lock = fs::File::create(&path).and_then(|lock| lock.lock().map(|()| lock)).map_err(|error| at(&path, error))?;
