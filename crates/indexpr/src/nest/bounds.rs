@@ -2,20 +2,83 @@
 
 use smallvec::SmallVec;
 
+use super::replaced;
+use crate::constants::constant;
 use crate::emit::sum;
 use crate::error::Error;
-use crate::graph::{Binary, Expr, Graph};
+use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::quasi::{Condition, Linear, QuasiAffine, Term};
 
-/// The demand that an affine form lie between bounds.
-pub(super) type Bound = Condition;
+/// The demand that an affine form lie between bounds. Products of what is no number, such as that of a name and a loop, are variables of
+/// their own in it.
+#[derive(Clone)]
+pub(super) struct Bound {
+    pub(super) form: Linear,
+    pub(super) least: Option<i64>,
+    pub(super) most: Option<i64>,
+    /// The places of those variables, and the products.
+    products: Vec<(usize, Expr)>,
+}
 
-/// A condition as bounds of forms without floors; `None` where it is none.
-pub(super) fn affine(graph: &mut Graph, condition: Expr) -> Result<Option<Vec<Bound>>, Error> {
+impl Bound {
+    /// Whether a variable is a factor of a product, so that its coefficient says nothing.
+    pub(super) fn hides(&self, graph: &Graph, variable: Expr) -> bool {
+        self.products.iter().any(|(_, product)| graph.parts(&[*product]).contains(&variable))
+    }
+
+    /// A form over the same variables as an expression.
+    pub(super) fn written(&self, graph: &mut Graph, form: &Linear) -> Result<Expr, Error> {
+        written(graph, None, form, |graph, place| {
+            let product = self.products.iter().find(|(own, _)| *own == place);
+            Ok(product.map_or_else(|| graph.variable_at(place), |(_, product)| *product))
+        })
+    }
+}
+
+/// A condition as demands on forms without floors; `None` where it is none.
+pub(super) fn affine(graph: &mut Graph, condition: Expr) -> Result<Option<Vec<Condition>>, Error> {
     let zero = graph.int(0);
     let Some(forms) = graph.quasi_affine(zero, condition)? else { return Ok(None) };
     let is_affine = forms.value().is_some() && forms.conditions().iter().all(|one| one.form.is_affine());
     Ok(is_affine.then(|| forms.conditions().to_vec()))
+}
+
+/// A condition as bounds of forms without floors, in which products stand for themselves; `None` where it is none.
+pub(super) fn bounds(graph: &mut Graph, condition: Expr) -> Result<Option<Vec<Bound>>, Error> {
+    let (mut products, mut with) = (Vec::new(), Vec::new());
+    for product in outermost_products(graph, condition) {
+        let (low, high) = graph.range(product);
+        let Some(end) = high.checked_add(1) else { return Ok(None) };
+        let mut name = format!("product_{}", graph.variables().len());
+        while graph.variable_named(&name).is_some() {
+            name.push('_');
+        }
+        let place = graph.variables().len();
+        with.push((product, graph.variable(&name, low..end)?));
+        products.push((place, product));
+    }
+    let condition = if with.is_empty() { condition } else { replaced(graph, &[condition], &with)?[0] };
+    let Some(conditions) = affine(graph, condition)? else { return Ok(None) };
+    let bound = |Condition { form, least, most }| Bound { form, least, most, products: products.clone() };
+    Ok(Some(conditions.into_iter().map(bound).collect()))
+}
+
+/// The products of what is no number in an expression, but for those within such products.
+fn outermost_products(graph: &Graph, expr: Expr) -> Vec<Expr> {
+    let (mut found, mut pending) = (Vec::new(), vec![expr]);
+    let mut seen: Map<Expr, ()> = Map::default();
+    while let Some(one) = pending.pop() {
+        if constant(graph, one).is_some() || seen.insert(one, ()).is_some() {
+            continue;
+        }
+        match graph.node(one) {
+            Node::Binary(Binary::Mul, a, b) if constant(graph, a).is_none() && constant(graph, b).is_none() => {
+                found.push(one);
+            }
+            node => pending.extend(node.operands()),
+        }
+    }
+    found
 }
 
 /// The least and the greatest value of what stands beside a loop in a form: the same twice, where it is known there.
@@ -92,9 +155,4 @@ fn linear(
         }
     }
     sum(graph, terms, form.constant())
-}
-
-/// The variable of a place.
-pub(super) fn variable(graph: &mut Graph, place: usize) -> Result<Expr, Error> {
-    Ok(graph.variable_at(place))
 }

@@ -1,7 +1,7 @@
 //! What is known of an access along a loop: its stride, how long it goes on element by element, how wide a vector is, which
 //! accesses meet, and whether an output may be written over an input.
 
-use super::bounds::affine;
+use super::bounds::bounds;
 use super::{Access, Clip, Loop, Nest, conjunction, conjuncts, replaced};
 use crate::constants::constant;
 use crate::error::Error;
@@ -426,7 +426,12 @@ impl Nest {
                     let parts = graph.parts(&[condition]);
                     let depends = |one: &Loop| parts.contains(&one.variable);
                     let known = self.loops.iter().rposition(depends).map_or(0, |place| place + 1);
-                    if surely || known < around || known == around && affine(&mut graph, condition)?.is_some() {
+                    let is_bound = known == around && known > 0 && {
+                        let bounds = bounds(&mut graph, condition)?;
+                        let own = self.loops[known - 1].variable;
+                        bounds.is_some_and(|bounds| bounds.iter().all(|bound| !bound.hides(&graph, own)))
+                    };
+                    if surely || known < around || is_bound {
                         writes.push(condition);
                     }
                 }

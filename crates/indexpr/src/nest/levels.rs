@@ -3,7 +3,7 @@
 
 use shapetracker_base::int::bits;
 
-use super::bounds::{Beside, Bound, affine, ends, variable, written};
+use super::bounds::{Beside, Bound, bounds, ends};
 use super::{Clip, Nest, Width, conjunction, conjuncts, replaced};
 use crate::constants::{constant, parts};
 use crate::error::Error;
@@ -250,12 +250,18 @@ impl Expansion<'_> {
     fn guards(&mut self, access: usize, valid: Expr, around: usize) -> Result<Vec<Guard>, Error> {
         let mut guards = Vec::new();
         for expr in conjuncts(&self.graph, valid) {
-            let bounds = affine(&mut self.graph, expr)?;
+            let known = self.graph.variables().len();
+            let bounds = bounds(&mut self.graph, expr)?;
+            // Products have no level: nothing that is computed has one of these variables in it.
+            for variable in &self.graph.variables()[known..] {
+                self.names.push(variable.name.clone());
+                self.depths.push(usize::MAX);
+            }
             // As a bound, or a condition of its own, a guard is about the loops that decide it. As part of a value it stays what it
             // is: it may share sums with the index.
             if let (Some(bounds), Some(_)) = (&bounds, self.clip_of(access)) {
                 for bound in bounds {
-                    let form = written(&mut self.graph, None, &bound.form, variable)?;
+                    let form = bound.written(&mut self.graph, &bound.form)?;
                     let (least, most) = (bound.least.map(i128::from), bound.most.map(i128::from));
                     let expr = self.graph.between(form, least, most)?;
                     let bounds = Some(vec![bound.clone()]);
@@ -301,7 +307,8 @@ impl Expansion<'_> {
     /// Whether a guard is to be a bound of the loop of a place: this is the innermost loop of its forms.
     fn bounds_of(&self, guard: &Guard, at: usize, state: &State) -> bool {
         let Some(clip) = self.clip_of(guard.access) else { return false };
-        guard.bounds.is_some()
+        let Some(bounds) = &guard.bounds else { return false };
+        bounds.iter().all(|bound| !bound.hides(&self.graph, state.variables[at]))
             && at >= guard.around
             && at >= self.first_shortened(clip)
             && self.known_in(guard.expr, state) == at + 1
@@ -497,7 +504,7 @@ impl Expansion<'_> {
                 outer = outer.without(term);
             }
         }
-        let outer = written(&mut self.graph, None, &outer, variable)?;
+        let outer = bound.written(&mut self.graph, &outer)?;
         let (mut least, mut most) = (outer, outer);
         for (at, by) in inner {
             // The farthest that the loop inside moves the form.
@@ -513,13 +520,20 @@ impl Expansion<'_> {
     /// A loop in three parts; whether any of them may run.
     fn in_parts(&mut self, level: usize, depth: usize, state: &State, accesses: &[usize]) -> Result<bool, Error> {
         let place = crate::quasi::Term::Variable(self.place(state.variables[depth]));
+        // What a product hides is known of neither this loop nor those inside of it.
+        let inner = &state.variables[depth..];
         let decides = |guard: &Guard| {
-            let bounds = guard.bounds.iter().flatten();
-            accesses.contains(&guard.access) && bounds.clone().any(|bound| bound.form.coefficient(place) != 0)
+            let mut bounds = guard.bounds.iter().flatten();
+            accesses.contains(&guard.access)
+                && bounds.clone().any(|bound| bound.form.coefficient(place) != 0)
+                && bounds.all(|bound| !inner.iter().any(|one| bound.hides(&self.graph, *one)))
         };
+        let is_deciding: Vec<bool> = state.guards.iter().map(decides).collect();
+        let deciding = state.guards.iter().zip(&is_deciding).filter(|(_, decides)| **decides);
+        let deciding: Vec<&Guard> = deciding.map(|(guard, _)| guard).collect();
         let (first, last) = state.ranges[depth];
         let (mut begin, mut end) = (first, last);
-        for guard in state.guards.iter().filter(|guard| decides(guard)) {
+        for guard in &deciding {
             for bound in guard.bounds.iter().flatten() {
                 let (from, to) = self.ends(bound, depth, state, true)?;
                 if let Some(from) = from {
@@ -531,10 +545,9 @@ impl Expansion<'_> {
             }
         }
         // Where no loop inside decides, and all is about one access, its guard is false outside of the interior.
-        let mut deciding = state.guards.iter().filter(|guard| decides(guard));
-        let access = deciding.clone().next().map(|guard| guard.access);
+        let access = deciding.first().map(|guard| guard.access);
         let is_of_outer = |guard: &Guard| self.known_in(guard.expr, state) <= depth + 1;
-        let is_exact = deciding.all(|guard| Some(guard.access) == access && is_of_outer(guard));
+        let is_exact = deciding.iter().all(|guard| Some(guard.access) == access && is_of_outer(guard));
         // In order: 0 <= begin <= end <= size, whatever the bounds are.
         begin = self.graph.binary(Binary::Min, begin, last)?;
         begin = self.graph.simplify(begin);
@@ -549,10 +562,11 @@ impl Expansion<'_> {
             }
             let mut part = state.clone();
             if is_interior {
+                let mut decides = is_deciding.iter();
                 part.guards.retain(|guard| {
                     // A guard of several bounds is known where all of them depend on the loop.
                     let all = guard.bounds.iter().flatten().all(|bound| bound.form.coefficient(place) != 0);
-                    !(decides(guard) && all)
+                    !(decides.next() == Some(&true) && all)
                 });
             }
             part.ranges[depth] = (from, to);

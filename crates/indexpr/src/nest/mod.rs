@@ -1236,7 +1236,7 @@ pub(crate) fn conjunction(graph: &mut Graph, conditions: &[Expr]) -> Result<Expr
     Ok(all.unwrap_or_else(|| graph.bool(true)))
 }
 
-/// Expressions with others in the place of some variables.
+/// Expressions with others in the place of some variables and products.
 pub(crate) fn replaced(graph: &mut Graph, exprs: &[Expr], with: &[(Expr, Expr)]) -> Result<Vec<Expr>, Error> {
     let Some(&last) = exprs.iter().max() else { return Ok(Vec::new()) };
     // What each became, once it was visited: operands before what is made of them.
@@ -1244,9 +1244,14 @@ pub(crate) fn replaced(graph: &mut Graph, exprs: &[Expr], with: &[(Expr, Expr)])
     for expr in graph.postorder(exprs) {
         made[expr.place()] = match graph.node(expr) {
             Node::Int(_) | Node::Bool(_) => expr,
-            Node::Variable(_) => with.iter().find(|(old, _)| *old == expr).map_or(expr, |(_, new)| *new),
-            // What is made of nothing new is there already, and found.
-            node => graph.remade(node, |operand| made[operand.place()])?,
+            node => {
+                let is_replaceable = matches!(node, Node::Variable(_) | Node::Binary(Binary::Mul, ..));
+                match with.iter().find(|(old, _)| is_replaceable && *old == expr) {
+                    Some((_, new)) => *new,
+                    // What is made of nothing new is there already, and found.
+                    None => graph.remade(node, |operand| made[operand.place()])?,
+                }
+            }
         };
     }
     Ok(exprs.iter().map(|expr| made[expr.place()]).collect())

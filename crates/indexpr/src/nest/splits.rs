@@ -19,7 +19,7 @@
 
 use std::fmt;
 
-use super::bounds::{affine, variable, written};
+use super::bounds::{affine, written};
 use super::{Access, Nest, conjuncts};
 use crate::constants::{constant, parts};
 use crate::error::Error;
@@ -449,6 +449,7 @@ impl Nest {
         let is_condition = function.condition.is_some();
         let forms = match forms {
             Some((floors, forms)) if is_condition => {
+                let variable = |graph: &mut Graph, place| Ok(graph.variable_at(place));
                 let written = |form: &Linear| written(&mut self.graph, Some(floors), form, variable);
                 forms.iter().map(written).collect::<Result<Vec<Expr>, Error>>()?
             }

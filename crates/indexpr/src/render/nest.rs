@@ -116,14 +116,14 @@ impl Body {
     ///     nest.code(Language::C, &body)?,
     ///     "\
     /// for (int i = 0; i < 1; ++i) {
-    ///     y[i] = 0.0f;
+    ///     y[0] = 0.0f;
     /// }
     /// for (int i = 1; i < 9; ++i) {
     ///     const int index_x = i - 1;
     ///     y[i] = x[index_x];
     /// }
     /// for (int i = 9; i < 10; ++i) {
-    ///     y[i] = 0.0f;
+    ///     y[9] = 0.0f;
     /// }
     /// ",
     /// );

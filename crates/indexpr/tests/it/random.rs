@@ -151,12 +151,25 @@ pub(crate) fn linear(rng: &mut Rng, variables: &[usize]) -> Tree {
 fn test(rng: &mut Rng, loops: &[usize], all: &[usize]) -> Test {
     match rng.below(8) {
         0 => Test::AtMost(Tree::Var(*rng.pick(loops)), Tree::Var(*rng.pick(all))),
-        1 => Test::AtMost(linear(rng, loops), linear(rng, all)),
+        1 => Test::AtMost(linear(rng, loops), with_product(rng, all)),
         2 => Test::Not(form(rng, loops, &[1, 2]), rng.int(4)),
         3 => Test::Within(rng.int(5) - 2, form(rng, loops, &[1, 2, -1]), 2 + rng.int(5)),
         4 => Test::Either(Box::new(test(rng, loops, all)), Box::new(test(rng, loops, all))),
+        5 => Test::Within(rng.int(6) - 3, with_product(rng, all), 2 + rng.int(12)),
         _ => Test::Within(rng.int(6) - 3, linear(rng, all), 2 + rng.int(7)),
     }
+}
+
+/// A linear form, in which a product of two variables may stand, be they loops or parameters.
+fn with_product(rng: &mut Rng, variables: &[usize]) -> Tree {
+    let sum = linear(rng, variables);
+    if rng.one_in(4) {
+        return sum;
+    }
+    let [a, b] = [(); 2].map(|()| Box::new(Tree::Var(*rng.pick(variables))));
+    let product = Box::new(Tree::Mul(a, b));
+    let by = Box::new(Tree::Int([1, 1, -1, 2][rng.index(4)]));
+    Tree::Add(Box::new(sum), Box::new(Tree::Mul(product, by)))
 }
 
 /// A random nest, plainly and as one, with loops that were split, put into another order, shortened and run in parts.
