@@ -310,7 +310,8 @@ def _took(before: Any, after: Any, folder: Path | None, prefer: str) -> str:
         return ""
     first, second = (1e3 * seconds for seconds in shortest)
     said = f"; with optimisations it took {first:.2f} ms before, and takes {second:.2f} ms now"
-    if second > 1.1 * first and prefer == "bytes":
+    # Less than that is noise.
+    if second > max(1.1 * first, first + 0.2) and prefer == "bytes":
         said += ', which is longer: prefer="onnxruntime" (--prefer onnxruntime) keeps the operators that it is fast at'
     return said
 
