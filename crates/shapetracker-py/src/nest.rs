@@ -10,6 +10,7 @@ pub(crate) use levels::Level;
 pub(crate) use splits::{Splits, Unserved};
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -749,9 +750,24 @@ impl Nest {
     ///         index_a = t0 + k
     ///         total += a[index_a]
     ///     out[i] = total
+    ///
+    /// `choices` has names for what is one text where a guard holds and another where it does not. Where loops say which, as in the parts
+    /// of a partition, that text stands there alone:
+    ///
+    /// >>> nest = Nest()
+    /// >>> i = nest.each("i", 8)
+    /// >>> nest.access("x", i - 1, valid="i >= 1")
+    /// >>> nest.partition("i", "x")
+    /// >>> choices = {"element": ("x", "x[{x}]", "0")}
+    /// >>> print(nest.code("python", "y[{i}] = {element}", choices=choices), end="")
+    /// for i in range(1):
+    ///     y[0] = 0
+    /// for i in range(1, 8):
+    ///     index_x = i - 1
+    ///     y[i] = x[index_x]
     #[pyo3(
-        signature = (language, body=None, *, before=None, after=None),
-        text_signature = "($self, language, body=None, *, before='', after='')"
+        signature = (language, body=None, *, before=None, after=None, choices=None),
+        text_signature = "($self, language, body=None, *, before='', after='', choices=None)"
     )]
     fn code(
         &self,
@@ -759,6 +775,7 @@ impl Nest {
         body: Option<&Any<'_>>,
         before: Option<&Any<'_>>,
         after: Option<&Any<'_>>,
+        choices: Option<&Any<'_>>,
     ) -> PyResult<String> {
         const OP: &str = "code";
         let written = language_of(&text(OP, "the language", language)?)?;
@@ -766,6 +783,13 @@ impl Nest {
         let body = lines("the body", body)?.map(Body::new);
         let before = lines("what stands before", before)?.unwrap_or_default();
         let after = lines("what stands after", after)?.unwrap_or_default();
+        let choices: BTreeMap<String, [String; 3]> = match choices {
+            None => BTreeMap::new(),
+            Some(choices) => choices.extract().map_err(|_| {
+                let sentence = "takes choices as a dict: each name with an access, and the texts for where its guard holds and does not";
+                PyTypeError::new_err(format!("{OP}: {sentence}"))
+            })?,
+        };
         self.tried(language.py(), |State { nest, statement, .. }| {
             let body = match (body, statement) {
                 (Some(body), _) => body,
@@ -778,6 +802,9 @@ impl Nest {
                     return Err(Refused::Sentence(sentence));
                 }
             };
+            let body = choices
+                .into_iter()
+                .fold(body, |body, (name, [access, holds, fails])| body.choice(name, access, holds, fails));
             let code = nest.code(written, &body.before(before).after(after));
             code.map_err(|err| Refused::Sentence(err.to_string()))
         })

@@ -549,6 +549,20 @@ def test_found_by_random_names_words_of_c_are_loops_and_values(tmp_path: Path) -
         assert out.tolist() == [2, 3, 4], name
 
 
+@pytest.mark.parametrize("parts", [(), ("i",), ("i", "j")])
+def test_a_choice_is_made_where_loops_make_it(parts: tuple[str, ...]) -> None:
+    nest = Nest()
+    i, j = nest.each("i", 7), nest.each("j", 9)
+    nest.read("x", ShapeTracker.contiguous(4, 6).pad((1, 2), (3, 0)), [i, j])
+    for name in parts:
+        nest.partition(name, "x")
+    text = nest.code("python", "y[{i}, {j}] = {element}", choices={"element": ("x", "x[{x}]", "-1")})
+    assert text.count(" if ") == (0 if len(parts) == 2 else 1)
+    x, y = np.arange(24), np.zeros((7, 9), dtype=int)
+    exec(text, {"x": x, "y": y})
+    assert np.array_equal(y, np.pad(x.reshape(4, 6), ((1, 2), (3, 0)), constant_values=-1))
+
+
 def test_splits_say_what_they_do_not_serve() -> None:
     nest = Nest()
     nest.each("i", 7), nest.each("j", 2), nest.each("k", 2), nest.each("l", 12)
@@ -719,6 +733,8 @@ MISTAKES: list[tuple[Callable[[Nest], object], type[Exception], str]] = [
     (lambda nest: nest.code("cobol", ""), ValueError, "cobol"),
     (lambda nest: nest.code("c", 3), TypeError, "code: the body is to be text, not 3 (int)"),  # type: ignore[arg-type]
     (lambda nest: nest.code("c", "f({y});"), ValueError, "body: nothing is called `y`; there are `x`, `i`, `j`, `k`"),
+    (lambda nest: nest.code("c", "{y}", choices={"y": "x"}), TypeError, "code: takes choices as a dict: each name with an access, and the texts"),
+    (lambda nest: nest.code("c", "{y}", choices={"y": ("z", "1", "0")}), ValueError, "body: no access is called `z`; there are `x`"),
     (lambda nest: nest.code("c"), ValueError, "code: takes a body: lines for the innermost loop, in which {a} is an index"),
     (lambda _: Nest.parse("C[i] += A[i]; A = (8,); C = (9,)"), ParseError, "a loop has one size"),
     (lambda _: Nest.parse("C[i] = A[k]; A = (8,); C = (8,)"), ParseError, "write `+=` for the sum"),

@@ -784,7 +784,11 @@ impl StatementNest {
                     match access.padding {
                         Padding::Zero => {
                             let mut choice = format!("{}_or_zero", access.name);
-                            while self.right.iter().any(|part| matches!(part, Part::Loop(name) if *name == choice)) {
+                            let is_taken = |choice: &str| {
+                                let is_loop = |part: &Part| matches!(part, Part::Loop(name) if name == choice);
+                                self.right.iter().any(is_loop) || self.accesses.iter().any(|own| own.name == choice)
+                            };
+                            while is_taken(&choice) {
                                 choice.push('_');
                             }
                             let text = format!("{{{choice}}}");

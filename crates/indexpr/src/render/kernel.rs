@@ -73,7 +73,7 @@ pub(super) fn numpy_function(
     lines.extend(definitions);
     lines.push(format!("out = np.zeros({}, buffer.dtype)", tuple(sizes)));
     match valid {
-        // An index without an axis of no element would be read.
+        // A size that is an argument may be 0, and without that axis the index would be read.
         Valid::All if !parameters.is_empty() => {
             lines.push("out[...] = buffer[np.broadcast_to(index, out.shape)]".into())
         }
@@ -298,6 +298,9 @@ pub(super) fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsup
     Ok(format!("{head}{}}}\n", if is_empty { "" } else { &lines }))
 }
 
+/// How many loops are run in parts that leave conditions to loops inside of them: 27 bodies at the most, each with its margins.
+const MOST_TOGETHER: usize = 3;
+
 /// The nest of a kernel that gathers, and the names of its two accesses: what is read, where the guard holds, and the position in the
 /// output, which is in row-major order. Axes of one element have no loop.
 fn gathering(code: &IndexExpr) -> Result<(Nest, [String; 2]), Error> {
@@ -340,13 +343,25 @@ fn gathering(code: &IndexExpr) -> Result<(Nest, [String; 2]), Error> {
     if nest.split_where_affine().is_err() {
         nest = whole;
     }
-    // Each condition decides in the outermost loop that it depends on; where it does not hold for all of those inside, they ask.
+    // Each condition decides in the outermost loop that it depends on. A loop that decides alone has nothing to ask in its parts;
+    // one of several has all that stands in it three times.
+    let (mut alone, mut together) = (Vec::new(), Vec::new());
     for condition in conjuncts(nest.graph(), nest.accesses()[0].valid) {
         let parts = nest.graph().parts(&[condition]);
-        let outermost = nest.loops().iter().find(|one| parts.contains(&one.variable));
-        if let Some(name) = outermost.map(|one| one.name.clone()) {
-            nest.partition(&name, &[input])?;
+        let depends = (0..nest.loops().len()).filter(|at| parts.contains(&nest.loops()[*at].variable));
+        match depends.collect::<Vec<usize>>()[..] {
+            [] => {}
+            [only] => alone.push(only),
+            [outermost, ..] => together.push(outermost),
         }
+    }
+    together.sort_unstable();
+    together.dedup();
+    alone.retain(|at| !together.contains(at));
+    together.truncate(MOST_TOGETHER);
+    for at in alone.into_iter().chain(together) {
+        let name = nest.loops()[at].name.clone();
+        nest.partition(&name, &[input])?;
     }
     Ok((nest, accesses))
 }

@@ -38,6 +38,7 @@ except ImportError as _missing:
 
 import numpy as np
 
+from ._copies import plural
 from ._movement import Layout, Plan, Shape, Size, Step, axis_order, plans, reshape_numbers, size_of, stacked
 
 __all__ = ["Move", "Need", "Report", "check", "copies", "rewrite", "save"]
@@ -175,9 +176,9 @@ class Report:
 
     def __str__(self) -> str:
         lines = [
-            f"as it is:  {_times(len(self.moves), 'tensor')} moved, {_total(self.moves).text}",
-            f"least:     {_times(len(self.least), 'tensor')}, {_total(self.least).text}",
-            f"rewritten: {_times(len(self.after), 'tensor')}, {_total(self.after).text}",
+            f"as it is:  {plural(len(self.moves), 'tensor')} moved, {_total(self.moves).text}",
+            f"least:     {plural(len(self.least), 'tensor')}, {_total(self.least).text}",
+            f"rewritten: {plural(len(self.after), 'tensor')}, {_total(self.after).text}",
             f"nodes:     {self.nodes[0]}, and {self.nodes[1]} in the rewritten graph",
         ]
         grouped: dict[tuple[str, ...], list[Need]] = {}
@@ -329,10 +330,6 @@ def _random_inputs(model: Any, inputs: Iterable[Any], size: int) -> dict[str, An
         else:
             feeds[value.name] = rng.integers(0, 2, shape).astype(dtype)
     return feeds
-
-
-def _times(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _total(entries: Iterable[Move | Need]) -> Bytes:
@@ -515,14 +512,14 @@ class _Rewriting:
         subgraphs = opaque.pop("subgraph", 0)
         if subgraphs:
             self.notes.append(
-                f"{_times(subgraphs, 'node')} with graphs inside (If, Loop, Scan): these graphs are left as they are"
+                f"{plural(subgraphs, 'node')} with graphs inside (If, Loop, Scan): these graphs are left as they are"
             )
         if self.before.functions:
             self.notes.append("functions of the model are left as they are, and so is what calls them")
         for op, count in sorted(opaque.items()):
             what = "it moves" if count == 1 else "they move"
             self.notes.append(
-                f"{_times(count, 'node')} {op}: not known what {what}, for sizes or indices are data or a named dimension is cut:"
+                f"{plural(count, 'node')} {op}: not known what {what}, for sizes or indices are data or a named dimension is cut:"
                 " left as it is, and in the least as it is"
             )
 

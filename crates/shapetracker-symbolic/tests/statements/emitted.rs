@@ -247,3 +247,15 @@ fn random_statements_in_c_compute_what_plain_loops_do() {
         assert!(of >= held(CASES) / share / 2, "{counts:?}");
     }
 }
+
+#[test]
+fn a_buffer_may_have_the_name_of_a_choice_with_zero() {
+    let text = "y[i] = x[i] + x_or_zero[i]; x = (7,).pad((1, 0)); x_or_zero = (8,); y = (8,)";
+    let mut question = Question::default();
+    let nest = question.statement(text).unwrap().nest(&question.scope().unwrap()).unwrap();
+    for language in [Language::C, Language::Python, Language::Rust, Language::Wgsl] {
+        let code = nest.nest().code(language, &nest.body(language).unwrap()).unwrap();
+        assert_eq!(code.matches("x_or_zero[index_x_or_zero").count(), 1, "{code}");
+        assert_eq!(code.matches(" x[index_x").count() + code.matches("(x[index_x").count(), 1, "{code}");
+    }
+}

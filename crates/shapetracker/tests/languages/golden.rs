@@ -62,5 +62,11 @@ fn a_kernel_in_loops_divides_by_nothing_and_asks_nothing_in_its_interior() {
         assert_eq!((asking.len(), asking.iter().filter(|asks| !**asks).count()), (9, 1), "{kernel}");
         let interior = &bodies[asking.iter().position(|asks| !asks).unwrap()];
         assert!(interior.contains("0..3") || interior.contains("idx4 < 3"), "{interior}");
+
+        // Six windows: three of them are run in parts, and the others asked.
+        let six = (0..6).map(|axis| format!(".unfold({axis}, 3, 1)")).collect::<String>();
+        let pads = ["(1, 1)"; 6].join(", ");
+        let (kernel, bodies) = innermost(&format!("(8, 8, 8, 8, 8, 8).pad({pads}){six}"), language);
+        assert_eq!(bodies.len(), 27, "{} bytes", kernel.len());
     }
 }
