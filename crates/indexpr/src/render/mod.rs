@@ -146,7 +146,8 @@ impl IndexExpr {
     /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from
     /// a buffer of 32-bit floats; elements that read nothing are 0.
     ///
-    /// In C and Rust it is a loop nest, and what is invariant in the inner loops is hoisted out of them. In Python it is a
+    /// In C and Rust it is a [`Nest`](crate::Nest): loops are split where that leaves no floor, a loop that decides where something is
+    /// read has its edges beside its interior, and what is invariant in the inner loops is hoisted out of them. In Python it is a
     /// NumPy function of the buffer, which may be of any type. In CUDA, OpenCL, Metal and WGSL every thread writes one element:
     /// start at least as many threads as there are elements, in one dimension (in WGSL in one or two, 64 per workgroup; in CUDA
     /// in blocks of 256). The index comes from the loop variables, which are computed from the number of the thread, or from that
