@@ -6,7 +6,7 @@ use super::replaced;
 use crate::constants::constant;
 use crate::emit::sum;
 use crate::error::Error;
-use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::graph::{Binary, Expr, Graph, Node};
 use crate::quasi::{Condition, Linear, QuasiAffine, Term};
 
 /// The demand that an affine form lie between bounds. Products of what is no number, such as that of a name and a loop, are variables of
@@ -65,17 +65,21 @@ pub(super) fn bounds(graph: &mut Graph, condition: Expr) -> Result<Option<Vec<Bo
 
 /// The products of what is no number in an expression, but for those within such products.
 fn outermost_products(graph: &Graph, expr: Expr) -> Vec<Expr> {
-    let (mut found, mut pending) = (Vec::new(), vec![expr]);
-    let mut seen: Map<Expr, ()> = Map::default();
-    while let Some(one) = pending.pop() {
-        if constant(graph, one).is_some() || seen.insert(one, ()).is_some() {
+    // Operands come before what is made of them.
+    let parts = graph.parts(&[expr]);
+    let mut is_reached = vec![false; parts.len()];
+    let is_number = |expr: Expr| constant(graph, expr).is_some();
+    let mut found = Vec::new();
+    for (at, &one) in parts.iter().enumerate().rev() {
+        if is_number(one) || !(one == expr || is_reached[at]) {
             continue;
         }
         match graph.node(one) {
-            Node::Binary(Binary::Mul, a, b) if constant(graph, a).is_none() && constant(graph, b).is_none() => {
-                found.push(one);
-            }
-            node => pending.extend(node.operands()),
+            Node::Binary(Binary::Mul, a, b) if !is_number(a) && !is_number(b) => found.push(one),
+            node => node
+                .operands()
+                .filter_map(|operand| parts.binary_search(&operand).ok())
+                .for_each(|at| is_reached[at] = true),
         }
     }
     found

@@ -345,23 +345,22 @@ fn gathering(code: &IndexExpr) -> Result<(Nest, [String; 2]), Error> {
     }
     // Each condition decides in the outermost loop that it depends on. A loop that decides alone has nothing to ask in its parts;
     // one of several has all that stands in it three times.
-    let (mut alone, mut together) = (Vec::new(), Vec::new());
-    for condition in conjuncts(nest.graph(), nest.accesses()[0].valid) {
-        let parts = nest.graph().parts(&[condition]);
-        let depends = (0..nest.loops().len()).filter(|at| parts.contains(&nest.loops()[*at].variable));
-        match depends.collect::<Vec<usize>>()[..] {
-            [] => {}
-            [only] => alone.push(only),
-            [outermost, ..] => together.push(outermost),
+    let conditions = conjuncts(nest.graph(), nest.accesses()[0].valid);
+    let parts: Vec<Vec<Expr>> = conditions.iter().map(|condition| nest.graph().parts(&[*condition])).collect();
+    let loops: Vec<(Expr, String)> = nest.loops().iter().map(|one| (one.variable, one.name.clone())).collect();
+    let mut together = 0;
+    for (at, (variable, name)) in loops.iter().enumerate() {
+        let depends =
+            |parts: &Vec<Expr>, on: &[(Expr, String)]| on.iter().any(|(variable, _)| parts.contains(variable));
+        let mut own = parts.iter().filter(|own| own.contains(variable) && !depends(own, &loops[..at])).peekable();
+        if own.peek().is_none() {
+            continue;
         }
-    }
-    together.sort_unstable();
-    together.dedup();
-    alone.retain(|at| !together.contains(at));
-    together.truncate(MOST_TOGETHER);
-    for at in alone.into_iter().chain(together) {
-        let name = nest.loops()[at].name.clone();
-        nest.partition(&name, &[input])?;
+        let is_together = own.any(|own| depends(own, &loops[at + 1..]));
+        together += usize::from(is_together);
+        if !is_together || together <= MOST_TOGETHER {
+            nest.partition(name, &[input])?;
+        }
     }
     Ok((nest, accesses))
 }
