@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use shapetracker::{Dims, ErrorKind, Movement, ShapeTracker, Unmerged, View, merge};
-use shapetracker_testing::{are_all_held, is_entry_held};
+use shapetracker_testing::{are_all_held, is_entry_held, judges_sums};
 
 use crate::oracle::{RawView, advance, check_witness, evaluate, look_up};
 
@@ -87,9 +87,14 @@ pub(crate) fn for_each_line(name: &str, check: impl Fn(&Value) -> Result<(), Str
     check_each(name, lines.filter_map(|(number, line)| is_entry_held(number).then_some(line)).collect(), check);
 }
 
-/// The same for all lines, where what they come to together is judged.
-pub(crate) fn for_all_lines(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) {
-    check_each(name, lines(name), check);
+/// The same where what the lines come to together is judged: whether it is in this run, which then holds all lines.
+pub(crate) fn for_each_line_in_sum(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) -> bool {
+    if judges_sums() {
+        check_each(name, lines(name), check);
+    } else {
+        for_each_line(name, check);
+    }
+    judges_sums()
 }
 
 fn check_each(name: &str, lines: Vec<Value>, check: impl Fn(&Value) -> Result<(), String> + Sync) {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Linear, Node, Syntax, Term};
 use shapetracker::{ErrorKind, ShapeTracker};
 
-use crate::corpus::{for_all_lines, for_each_line, is_past_i64, movement, numbers, stack, views};
+use crate::corpus::{for_each_line, for_each_line_in_sum, is_past_i64, movement, numbers, stack, views};
 use crate::oracle::{Array, RawView, evaluate};
 use crate::python::Counter;
 use crate::random::{Op, cases, check, is_stressed};
@@ -325,7 +325,7 @@ struct Compared {
 #[test]
 fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
     let compared = Mutex::new(Vec::new());
-    for_all_lines("indexed", |line| {
+    let in_sum = for_each_line_in_sum("indexed", |line| {
         if stack(line).len() < 2 {
             return Ok(());
         }
@@ -379,8 +379,8 @@ fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
         dearer.join("\n")
     );
     // What is reached (0.70 was aimed at: see the DESIGN.md of `indexpr`), so that it does not get lost.
-    assert!(ops <= 0.74, "ops are {ops:.3} of the reference's in total");
-    assert!(divmods <= 0.22, "divmods are {divmods:.3} of the reference's in total");
+    assert!(!in_sum || ops <= 0.74, "ops are {ops:.3} of the reference's in total");
+    assert!(!in_sum || divmods <= 0.22, "divmods are {divmods:.3} of the reference's in total");
 }
 
 /// The mask is on a part of the address. Compared as a part, with a smaller bound, it shares three operations with the
