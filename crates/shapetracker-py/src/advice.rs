@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyTuple};
 use shapetracker::advice as library;
 use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
 use shapetracker_symbolic::{Answer as Values, Scope};
 
 use crate::arguments::{number, numbers_of};
 use crate::error::parse;
+use crate::import::module;
+use crate::picture;
 use crate::symbolic::{Advised, Answer, advised, formula, made, sizes_with_names};
 use crate::view::View;
 use crate::witness::witness;
@@ -27,14 +29,24 @@ type Any<'py> = Bound<'py, PyAny>;
 /// `ShapeTracker.parse`.
 #[pyfunction]
 #[pyo3(signature = (text, base = None, *, r#where = "", **names))]
-pub(crate) fn advice(
-    py: Python<'_>,
+pub(crate) fn advice<'py>(
+    py: Python<'py>,
     text: &str,
-    base: Option<&Any<'_>>,
+    base: Option<&Any<'py>>,
     r#where: &str,
-    names: Option<&Bound<'_, PyDict>>,
+    names: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Advice> {
     const OP: &str = "advice";
+    // What can be gone through only once is so now.
+    let once = |base: &Any<'py>| match base.is_instance_of::<PyIterator>() {
+        true => Ok(PyTuple::new(py, base.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.into_any()),
+        false => Ok::<_, PyErr>(base.clone()),
+    };
+    let base = base.map(once).transpose()?;
+    let by_name = names.map_or_else(|| Ok(PyDict::new(py)), |names| names.copy())?;
+    by_name.set_item("where", r#where)?;
+    let question = ((text, &base).into_pyobject(py)?.unbind(), by_name.unbind());
+    let base = base.as_ref();
     let mut given: Vec<(String, i64)> = Vec::new();
     for (name, value) in names.into_iter().flatten() {
         let name: String = name.extract()?;
@@ -54,7 +66,7 @@ pub(crate) fn advice(
         match error {
             None => {
                 let advice = chain.advice(base.as_deref()).map_err(|err| parse(py, text, &err.into()))?;
-                return Ok(Advice(Kind::Numbers(advice)));
+                return Ok(Advice { kind: Kind::Numbers(advice), question });
             }
             // On an array whose sizes are numbers, so are all others.
             Some(error) if base.is_some() => return Err(parse(py, text, &error)),
@@ -66,7 +78,7 @@ pub(crate) fn advice(
     let (sizes, known) = named.map_or_else(|| (numbers(), String::new()), |(sizes, known)| (Some(sizes), known));
     let found = advised(py, text, sizes, [known, r#where.into()], &given)?;
     match (found, wrong) {
-        (Some(found), _) => Ok(Advice(Kind::Names(found))),
+        (Some(found), _) => Ok(Advice { kind: Kind::Names(found), question }),
         (None, Some(wrong)) => Err(parse(py, text, &wrong)),
         (None, None) => Err(PyValueError::new_err("advice: there are no names, of which `where` could say something")),
     }
@@ -79,7 +91,11 @@ enum Kind {
 
 /// The answer of `advice`: true where the chain is one view.
 #[pyclass(frozen, module = "shapetracker")]
-pub(crate) struct Advice(Kind);
+pub(crate) struct Advice {
+    kind: Kind,
+    /// What `advice` was called with, as `pickle` calls it again: the text and the shape, and the rest by name.
+    question: (Py<PyTuple>, Py<PyDict>),
+}
 
 #[pymethods]
 impl Advice {
@@ -87,7 +103,7 @@ impl Advice {
     /// that was not decided within the work limit, and where it depends on the values of names: `answer` says on which.
     #[getter]
     fn one_view(&self) -> Option<bool> {
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => match &advice.view {
                 Ok(_) => Some(true),
                 Err(Unmerged::Witness(_)) => Some(false),
@@ -108,7 +124,7 @@ impl Advice {
     /// For which values of the names the chain is one view; None where there are no names.
     #[getter]
     fn answer(&self) -> Option<Answer> {
-        let Kind::Names(Advised { scope, advice }) = &self.0 else { return None };
+        let Kind::Names(Advised { scope, advice }) = &self.kind else { return None };
         let views = advice.tracker.views().iter().cloned();
         Some(Answer::of(scope, advice.tracker.needs(), views, advice.answer.clone()))
     }
@@ -116,7 +132,7 @@ impl Advice {
     /// That view; None where there are several.
     #[getter]
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
-        Ok(match &self.0 {
+        Ok(match &self.kind {
             Kind::Numbers(advice) => match &advice.view {
                 Ok(view) => Some(Bound::new(py, View::from(view.clone()))?.into_any()),
                 Err(_) => None,
@@ -135,7 +151,7 @@ impl Advice {
     /// starts with.
     #[getter]
     fn of_copy(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => match advice.buffer {
                 Buffer::Copy { op, .. } => Some(op),
                 _ => None,
@@ -147,7 +163,7 @@ impl Advice {
     /// Proof that there is no such view: an UnevenStep or a NotABox; of names at the values of `answer.values`.
     #[getter]
     fn witness(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let found = match &self.0 {
+        let found = match &self.kind {
             Kind::Numbers(advice) => advice.witness(),
             Kind::Names(found) => found.advice.answer.counterexample().map(|found| &found.witness),
         };
@@ -157,7 +173,7 @@ impl Advice {
     /// The answer as a sentence, in which code stands between backticks.
     #[getter]
     fn sentence(&self) -> &str {
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => &advice.sentence,
             Kind::Names(found) => &found.advice.sentence,
         }
@@ -166,7 +182,7 @@ impl Advice {
     /// The number of the first operation that needs another view, from 0; None where there is none.
     #[getter]
     fn step(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => advice.step,
             Kind::Names(found) => found.advice.step,
         }
@@ -175,7 +191,7 @@ impl Advice {
     /// How many elements are to be copied: 0 where there is one view, None where it is not known.
     #[getter]
     fn elements(&self) -> Option<i64> {
-        let copy = match &self.0 {
+        let copy = match &self.kind {
             Kind::Numbers(advice) => advice.copy.as_ref(),
             Kind::Names(_) => None,
         };
@@ -185,7 +201,7 @@ impl Advice {
     /// Whether no buffer of fewer elements does.
     #[getter]
     fn smallest(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => advice.copy.as_ref().map_or(advice.view.is_ok(), |copy| copy.is_smallest),
             Kind::Names(_) => self.__bool__(),
         }
@@ -206,7 +222,7 @@ impl Advice {
     /// The whole answer as text.
     fn __str__(&self) -> String {
         let mut lines = vec![self.sentence().to_owned()];
-        match &self.0 {
+        match &self.kind {
             Kind::Numbers(advice) => lines.extend(advice.copy.as_ref().map(ToString::to_string)),
             Kind::Names(Advised { scope, advice }) => {
                 let needs = advice.tracker.needs().iter().map(|need| need.text(scope)).collect::<Vec<_>>();
@@ -223,11 +239,24 @@ impl Advice {
     fn __repr__(&self) -> String {
         format!("<Advice: {}>", self.sentence())
     }
+
+    /// What notebooks show: the answer, and a picture of the view.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let picture = self.view(py)?.map(|view| view.call_method0("_repr_html_")?.extract::<String>());
+        Ok(picture::pre(&self.__str__()) + &picture.transpose()?.unwrap_or_default())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (question, by_name) = &self.question;
+        let advice = module(py, "shapetracker")?.getattr("advice")?;
+        let again = module(py, "functools")?.getattr("partial")?.call((advice,), Some(by_name.bind(py)))?;
+        (again, question).into_pyobject(py)
+    }
 }
 
 impl Advice {
     fn of(&self, library: ArrayLibrary) -> Option<LibraryAdvice> {
-        Some(LibraryAdvice(match &self.0 {
+        Some(LibraryAdvice(match &self.kind {
             Kind::Numbers(advice) => {
                 LibraryKind::Numbers(advice.libraries.iter().find(|found| found.library == library)?.clone())
             }

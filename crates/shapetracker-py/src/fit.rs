@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::fit::{Obstacle as Reason, Outcome, explain, explain_array};
-use shapetracker::{ArrayLibrary, Unmerged};
+use shapetracker::{ArrayLibrary, Dims, Unmerged};
 
 use crate::arguments::{numbers, sizes, tuple};
 use crate::array::{library_of, strides_of, view_of};
 use crate::error::{layout, unmerged};
-use crate::picture;
+use crate::picture::{self, Drawn};
 use crate::symbolic::{self, has_names, refused};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -40,24 +41,17 @@ pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTup
             return Ok(Explained::Answer(symbolic::Answer::of_tracker(array.py(), &reshaped)));
         }
     };
-    let mut library = None;
-    let answer = if let Ok(tracker) = tracker {
-        explain(tracker.get().numbers(OP)?, &to)
+    let (mut library, mut strides) = (None, None);
+    let tracker = if let Ok(tracker) = tracker {
+        tracker.get().numbers(OP)?.clone()
     } else if let Ok(view) = view {
-        explain(&view.get().numbers(OP)?.clone().into(), &to)
+        view.get().numbers(OP)?.clone().into()
     } else {
         library = library_of(array)?;
-        let view = view_of(OP, array)?;
-        match library.map_or(Ok(None), |library| strides_of(library, array))? {
-            Some(strides) => explain_array(view.shape(), Some(&strides[..]), view.offset(), &to),
-            None => explain(&view.into(), &to),
-        }
+        strides = library.map_or(Ok(None), |library| strides_of(library, array))?;
+        view_of(OP, array)?.into()
     };
-    let answer = answer.map_err(|err| layout(&err))?;
-    match answer.outcome() {
-        Outcome::Undecided => Err(unmerged(array.py(), Unmerged::Undecided)),
-        _ => Ok(Explained::Explanation(Explanation { answer, library })),
-    }
+    Explanation::of(array.py(), &tracker, &to, library, strides).map(Explained::Explanation)
 }
 
 /// What is in the way, or, where sizes have names, for which values nothing is.
@@ -73,6 +67,8 @@ pub(crate) struct Explanation {
     answer: shapetracker::fit::Explanation,
     /// The library that the array is from.
     library: Option<ArrayLibrary>,
+    /// The strides that it reports, those along axes of size 1 included.
+    strides: Option<Dims>,
 }
 
 #[pymethods]
@@ -186,8 +182,65 @@ impl Explanation {
         }
     }
 
-    fn _repr_html_(&self) -> String {
-        picture::pre(&self.__str__())
+    /// The answer of a question that is kept as its parts: the tracker, the new shape, "numpy" or "torch" for an array of these, and
+    /// the strides that it reports. It is how `pickle` asks again.
+    #[staticmethod]
+    fn of_parts(
+        py: Python<'_>,
+        tracker: &ShapeTracker,
+        shape: Vec<i64>,
+        library: Option<&str>,
+        strides: Option<Vec<i64>>,
+    ) -> PyResult<Self> {
+        let library = library.map(|name| {
+            LIBRARIES.iter().find(|(known, _)| *known == name).map(|(_, library)| *library).ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "of_parts: the library is \"numpy\" or \"torch\", and {name:?} is neither"
+                ))
+            })
+        });
+        Explanation::of(py, tracker.numbers("of_parts")?, &shape, library.transpose()?, strides.map(Dims::from))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let library = LIBRARIES.iter().find(|(_, library)| Some(*library) == self.library).map(|(name, _)| *name);
+        let strides = self.strides.as_deref().map(|strides| tuple(py, strides)).transpose()?;
+        let again = py.get_type::<Explanation>().getattr("of_parts")?;
+        (again, (self.tracker(), self.shape(py)?, library, strides)).into_pyobject(py)
+    }
+
+    /// What notebooks show: the answer, and a picture of the elements under the new shape with the evidence against one view.
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        let text = picture::pre(&self.__str__());
+        match self.answer.tracker().reshape(self.answer.shape()) {
+            Ok(reshaped) => {
+                text + &py.detach(|| picture::html(&Drawn::of_numbers("Explanation", Cow::Owned(reshaped))))
+            }
+            Err(_) => text,
+        }
+    }
+}
+
+/// How the libraries are called where an answer is kept.
+const LIBRARIES: [(&str, ArrayLibrary); 2] = [("numpy", ArrayLibrary::NumPy), ("torch", ArrayLibrary::PyTorch)];
+
+impl Explanation {
+    fn of(
+        py: Python<'_>,
+        tracker: &shapetracker::ShapeTracker,
+        to: &[i64],
+        library: Option<ArrayLibrary>,
+        strides: Option<Dims>,
+    ) -> PyResult<Self> {
+        let answer = match (tracker.as_view(), &strides) {
+            (Some(view), Some(strides)) => explain_array(view.shape(), Some(&strides[..]), view.offset(), to),
+            _ => explain(tracker, to),
+        };
+        let answer = answer.map_err(|err| layout(&err))?;
+        match answer.outcome() {
+            Outcome::Undecided => Err(unmerged(py, Unmerged::Undecided)),
+            _ => Ok(Explanation { answer, library, strides }),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use shapetracker::{Movement, Ranges};
 use shapetracker_shard as shard;
 
 use crate::arguments::{described, flipped, items, number, numbers, numbers_of, pairs, tuple};
+use crate::picture;
 use crate::tracker::ShapeTracker;
 
 fn refused(err: &shard::Error) -> PyErr {
@@ -406,6 +407,36 @@ impl Outcome {
             _ => format!("<Outcome: {}>", self.kind()),
         }
     }
+
+    fn _repr_html_(&self) -> PyResult<String> {
+        Ok(picture::pre(&self.__str__()?))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (name, arguments) = question(py, &self.op)?;
+        let again = Bound::new(py, self.before())?.into_any().getattr(name)?;
+        (again, arguments).into_pyobject(py)
+    }
+}
+
+/// The method of a tensor that does an operation, and its arguments.
+fn question<'py>(py: Python<'py>, op: &Movement) -> PyResult<(&'static str, Bound<'py, PyTuple>)> {
+    let pairs = |pairs: &[(i64, i64)]| PyTuple::new(py, pairs.iter().copied());
+    Ok(match op {
+        Movement::Reshape(sizes) => ("reshape", tuple(py, sizes)?),
+        Movement::Permute(axes) => ("permute", tuple(py, axes)?),
+        Movement::Expand(sizes) => ("expand", tuple(py, sizes)?),
+        Movement::Squeeze(axes) => ("squeeze", tuple(py, axes)?),
+        Movement::Unsqueeze(axis) => ("unsqueeze", tuple(py, &[*axis])?),
+        Movement::Shrink(ranges) => ("shrink", pairs(ranges)?),
+        Movement::Flip(axes) => ("flip", tuple(py, axes)?),
+        Movement::Pad(pads) => ("pad", pairs(pads)?),
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "{other} is no operation of a tensor that is spread over devices"
+            )));
+        }
+    })
 }
 
 /// Whether what is claimed of a tensor is so: true where it is proved.
@@ -453,6 +484,15 @@ impl Check {
 
     fn __repr__(&self) -> String {
         format!("<Check: {}>", self.kind())
+    }
+
+    fn _repr_html_(&self) -> String {
+        picture::pre(&self.__str__())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let again = Bound::new(py, Sharded(self.before.clone()))?.into_any().getattr("check")?;
+        (again, (Sharded(self.claimed.clone()),)).into_pyobject(py)
     }
 }
 

@@ -738,7 +738,9 @@ impl ShapeTracker {
     }
 
     /// A tracker of names, which is one of numbers where there are no names.
-    fn from_names<E: Refusal>(made: Result<shapetracker_symbolic::ShapeTracker, E>) -> PyResult<ShapeTracker> {
+    pub(crate) fn from_names<E: Refusal>(
+        made: Result<shapetracker_symbolic::ShapeTracker, E>,
+    ) -> PyResult<ShapeTracker> {
         let named = made.map_err(E::raised)?;
         match named.scope().names() {
             [] => named.at_point(&[]).map(ShapeTracker::from).map_err(|err| refused(&err)),

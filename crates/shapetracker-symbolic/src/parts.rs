@@ -59,19 +59,17 @@ pub struct Parts {
     pub views: Vec<ViewParts>,
 }
 
-impl ShapeTracker {
-    /// The tracker as plain data.
+impl Parts {
+    /// The parts of views over names, and of what is needed of the names.
     ///
     /// ```
-    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    /// use shapetracker_symbolic::{Parts, ShapeTracker, Sym};
     ///
-    /// let parts = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?.parts();
-    /// let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect::<Vec<_>>();
-    /// assert_eq!(parts.views, [(texts(&["n", "4"]), texts(&["4", "1"]), "0".into(), None)]);
+    /// let tracker = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;
+    /// assert_eq!(Parts::of(tracker.scope(), tracker.needs(), tracker.views()), tracker.parts());
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
-    pub fn parts(&self) -> Parts {
-        let scope = self.scope();
+    pub fn of(scope: &Scope, needs: &[Literal], views: &[View]) -> Parts {
         let text = |poly: &Poly| scope.text(poly);
         let literal = |literal: &Literal| (text(&literal.poly), literal.relation.symbol().to_owned(), literal.modulus);
         let view = |view: &View| {
@@ -85,9 +83,25 @@ impl ShapeTracker {
             names: named.iter().map(|name| (name.name.to_string(), name.lo, name.hi)).collect(),
             definitions: scope.definitions().iter().map(|(name, poly)| (name.to_string(), text(poly))).collect(),
             given: scope.given().iter().map(literal).collect(),
-            needs: self.needs().iter().map(literal).collect(),
-            views: self.views().iter().map(view).collect(),
+            needs: needs.iter().map(literal).collect(),
+            views: views.iter().map(view).collect(),
         }
+    }
+}
+
+impl ShapeTracker {
+    /// The tracker as plain data.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let parts = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?.parts();
+    /// let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+    /// assert_eq!(parts.views, [(texts(&["n", "4"]), texts(&["4", "1"]), "0".into(), None)]);
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn parts(&self) -> Parts {
+        Parts::of(self.scope(), self.needs(), self.views())
     }
 
     /// The tracker that plain data says.

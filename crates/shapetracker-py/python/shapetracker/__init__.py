@@ -48,6 +48,7 @@ from ._native import (
     merge,
     simplify_pair,
 )
+from ._plain import to_dict
 
 _Function = _TypeVar("_Function", bound=_Callable[..., _Any])
 
@@ -106,4 +107,5 @@ __all__ = [
     "merge",
     "of",
     "simplify_pair",
+    "to_dict",
 ]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use shapetracker_symbolic::{Formula, Literal, Pair, Poly, Scope, Verdict, guard_text, one_view_at};
+use shapetracker_symbolic::{Formula, Literal, Pair, Parts, Poly, Scope, Verdict, guard_text, one_view_at};
 
 use super::arguments::point;
 use super::refused;
@@ -13,6 +13,8 @@ use super::sym::{Condition, names};
 use super::view::NamedView;
 use crate::arguments::{described, sizes_of};
 use crate::error::Undecided;
+use crate::picture;
+use crate::tracker::ShapeTracker;
 use crate::view::View;
 use crate::witness::witness;
 
@@ -173,6 +175,18 @@ impl Answer {
 
     fn __str__(&self) -> String {
         self.answer.sentence(&self.asked)
+    }
+
+    fn _repr_html_(&self) -> String {
+        picture::pre(&self.__str__())
+    }
+
+    /// The views that were asked about as a tracker, which answers again.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let parts = Parts::of(&self.asked, &self.needs, &self.views);
+        let tracker = ShapeTracker::from_names(shapetracker_symbolic::ShapeTracker::from_parts(&parts))?;
+        let again = Bound::new(py, tracker)?.into_any().getattr("single_view")?;
+        (again, PyTuple::empty(py)).into_pyobject(py)
     }
 
     fn __repr__(&self) -> String {
