@@ -20,6 +20,7 @@ mod kind;
 mod map;
 mod memory;
 mod merge;
+mod methods;
 mod nest;
 mod numpy;
 mod picture;
@@ -66,6 +67,8 @@ mod _native {
     use crate::map::IndexMap;
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::methods::methods;
     #[pymodule_export]
     use crate::nest::{Level, Nest, Splits, Unserved};
     #[pymodule_export]

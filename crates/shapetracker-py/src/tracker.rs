@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyDeprecationWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyTuple};
 use shapetracker::{Dims, ErrorKind, MovementOf};
@@ -362,17 +362,36 @@ impl ShapeTracker {
         )
     }
 
-    /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
-    fn compose<'py>(&self, over: &Any<'py>) -> PyResult<Bound<'py, Self>> {
-        const OP: &str = "compose";
-        let py = over.py();
-        if let (Kind::Numbers(tracker), Ok(over)) = (&self.0, over.cast::<ShapeTracker>())
-            && let Kind::Numbers(over) = &over.get().0
+    /// This tracker and then a later one, a tracker or a view, whose addresses are positions of this tensor in row-major order:
+    /// `base.then(later)` reads what `later` reads of the array that `base` makes.
+    ///
+    /// >>> from shapetracker import ShapeTracker, View
+    /// >>> turned = ShapeTracker.contiguous(2, 3).permute(1, 0)
+    /// >>> turned.then(View((6,))) == turned.reshape(6)
+    /// True
+    fn then<'py>(&self, later: &Any<'py>) -> PyResult<Bound<'py, Self>> {
+        const OP: &str = "then";
+        let py = later.py();
+        if let (Kind::Numbers(tracker), Ok(later)) = (&self.0, later.cast::<ShapeTracker>())
+            && let Kind::Numbers(later) = &later.get().0
         {
-            return ShapeTracker::of_numbers(py, tracker.compose(over));
+            return ShapeTracker::of_numbers(py, tracker.compose(later));
         }
-        let over = ShapeTracker::any(OP, over)?;
-        ShapeTracker::of_names(py, OP, self.names(OP)?.compose(&*over.names(OP)?))
+        let later = ShapeTracker::any(OP, later)?;
+        ShapeTracker::of_names(py, OP, self.names(OP)?.compose(&*later.names(OP)?))
+    }
+
+    /// The old name of `then`, which is to be called instead.
+    fn compose<'py>(&self, over: &Any<'py>) -> PyResult<Bound<'py, Self>> {
+        let py = over.py();
+        let kind = py.get_type::<PyDeprecationWarning>();
+        PyErr::warn(
+            py,
+            &kind,
+            c"compose: it is called `then` now: `base.then(later)` is the later tracker over the base",
+            1,
+        )?;
+        self.then(over)
     }
 
     /// Basic indexing as in NumPy: integers, slices, `...` and None; indices and bounds may have names in them.

@@ -179,4 +179,4 @@ def test_inverses_find_what_was_moved() -> None:
         elements = [*tracker.addresses()]
         assert all(elements[place] == address for address, place in enumerate(inverse.addresses()) if place is not None)
         # What the tracker reads of the inverse is itself: the place at which it stands.
-        assert all(position in (None, place) for place, position in enumerate(inverse.compose(tracker).addresses()))
+        assert all(position in (None, place) for place, position in enumerate(inverse.then(tracker).addresses()))

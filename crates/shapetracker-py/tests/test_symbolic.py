@@ -362,7 +362,7 @@ def test_names_make_a_tracker_of_numbers_one_of_names() -> None:
         plain[S],
         plain.as_strided((2, 2), (1, 2 * S)),
         plain.as_strided((2, 2), (1, 2), S),
-        plain.compose(ShapeTracker.contiguous(N).given(N <= 4)),
+        plain.then(ShapeTracker.contiguous(N).given(N <= 4)),
         ShapeTracker.parse("(n, 4)", where=""),
     ]
     assert all(type(tracker) is ShapeTracker and tracker.names for tracker in named)
@@ -410,7 +410,7 @@ def test_the_other_operations_are_those_of_numbers() -> None:
         lambda t: t.flip(0, 2),
         lambda t: t.flip([True, False, True]),
         lambda t: t.reshape(-1),
-        lambda t: t.compose(t.permute(2, 1, 0).reshape(-1)),
+        lambda t: t.then(t.permute(2, 1, 0).reshape(-1)),
         lambda t: t.step(-1, 1, 1),
     ]
     for step in steps:
@@ -617,7 +617,7 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: ShapeTracker.contiguous(N, 4).given(N < 1), ValueError, "no values"),
         (lambda: ShapeTracker.contiguous(N, 4).given(4), TypeError, "given: takes conditions such as"),
         (lambda: ShapeTracker.contiguous(N, 4).at(N=2**62), OverflowError, "64-bit"),
-        (lambda: ShapeTracker.contiguous(N).compose(3), TypeError, "compose: takes a tracker"),
+        (lambda: ShapeTracker.contiguous(N).then(3), TypeError, "then: takes a tracker"),
         (lambda: ShapeTracker([]), ValueError, "at least one view"),
         (lambda: ShapeTracker(3), TypeError, "takes views, not 3 (int)"),
         (lambda: View((N, 4), (1,)), ValueError, "stride"),

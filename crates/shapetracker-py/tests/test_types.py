@@ -19,7 +19,7 @@ assert_type(numbers.reshape(3, 2).permute(1, 0)[0].pad((1, 1)), ShapeTracker[int
 assert_type(named.reshape(3, n).permute(1, 0)[0].pad((1, 1)), ShapeTracker[Sym | int])
 assert_type(numbers.reshape(n, 2), ShapeTracker[Sym | int])
 assert_type(numbers[n:], ShapeTracker[Sym | int])
-assert_type(numbers.compose(named), ShapeTracker[Sym | int])
+assert_type(numbers.then(named), ShapeTracker[Sym | int])
 assert_type(named.at(n=2), ShapeTracker[int])
 assert_type(numbers.contiguous(), ShapeTracker[int])
 assert_type(ShapeTracker.parse("(2, 3)"), ShapeTracker[int])

@@ -48,6 +48,7 @@ from ._native import (
     merge,
     simplify_pair,
 )
+from . import _methods as _methods
 from ._plain import to_dict
 
 _Function = _TypeVar("_Function", bound=_Callable[..., _Any])

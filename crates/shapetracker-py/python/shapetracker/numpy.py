@@ -272,7 +272,7 @@ class Copies(Reporting):
         if event.tracker is not None and target is not None and not gathers and name in _FOLLOWED and source.size == out.size:
             order = "C" if name not in ("asfortranarray", "copy", "astype", "array", "require") else None
             tracker = event.tracker.reshape(*out.shape) if order == "C" else event.tracker
-            made.step = tracker.compose(target.invert(memory.length))
+            made.step = tracker.then(target.invert(memory.length))
             earlier = made.source.copy.copy.chain if made.source.copy is not None else ()
             made.copy.chain = (*earlier, made.copy.number)
             made.copy.tracker = tracker
@@ -312,7 +312,7 @@ def _judge(made: _Made) -> None:
         if reader.kind == "copy":
             continue
         try:
-            view = made.step.compose(reader.tracker).single_view()
+            view = made.step.then(reader.tracker).single_view()
         except Unmerged as no:
             needed.append((reader, f"{no}", no.witness))
             continue
