@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import shapetracker
 from shapetracker import ShapeTracker, Unmerged, UnevenStep, View, apply, explain_view, memory, of
 
 np = pytest.importorskip("numpy", reason="NumPy is the oracle, and is not installed")
@@ -659,3 +660,16 @@ def test_without_numpy_there_are_memoryviews() -> None:
         assert explain_view(x, 12) and "numpy" not in [name for name in sys.modules if sys.modules[name]]
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
+def test_a_text_or_a_function_stands_for_a_tracker() -> None:
+    x = np.arange(6).reshape(2, 3)
+    for layout in (".T.pad((1, 0), (0, 0))", "x.T.pad((1, 0), (0, 0))", lambda t: t.T.pad((1, 0), (0, 0))):
+        assert shapetracker.apply(layout, x, -1).tolist() == [[-1, -1], [0, 3], [1, 4], [2, 5]]
+    assert shapetracker.apply(".T", x).base is not None and not shapetracker.apply(".T", x, copy=True).base is x
+    with pytest.raises(TypeError, match="apply: takes a ShapeTracker, the text of a chain"):
+        shapetracker.apply(lambda t: 3, x)
+    with pytest.raises(ValueError, match="axis 2"):
+        shapetracker.apply(".flip(2)", x)
+    with pytest.raises(ValueError, match="reads element 24, but the array of shape .2, 3. has only 6"):
+        shapetracker.apply("(5, 5)", x)

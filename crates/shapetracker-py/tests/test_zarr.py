@@ -225,6 +225,31 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
         stz.apply(turned, stored(values_of((4, 6)), (3, 4)), store)
 
 
+@pytest.mark.parametrize("form", [2, 3])
+def test_an_array_is_replaced_when_the_result_is_whole(form: int, tmp_path: Path) -> None:
+    x, path = stored(values_of((4, 6)), (3, 4), zarr_format=form), tmp_path / "y.zarr"
+    stored(values_of((100,)), (10,), path, zarr_format=form)
+    y = stz.apply(turned, x, path, memory=1e6, overwrite=True)
+    assert np.array_equal(y[...], values_of((4, 6)).T.reshape(8, 3)) and [entry.name for entry in tmp_path.iterdir()] == ["y.zarr"]
+    assert np.array_equal(zarr.open_array(path, mode="r")[...], y[...])
+    # What cannot be made leaves what was there, and the array itself may be replaced.
+    with pytest.raises(ValueError, match="reads element 24"):
+        stz.apply("(5, 5)", x, path, overwrite=True)
+    assert np.array_equal(stz.apply(".flip(0)", y, path, overwrite=True)[...], values_of((4, 6)).T.reshape(8, 3)[::-1])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["y.zarr"]
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="is no array of Zarr's, and nothing is written over it"):
+        stz.apply(turned, x, tmp_path / "notes", overwrite=True)
+    zarr.create_group(tmp_path / "group", zarr_format=form)
+    with pytest.raises(ValueError, match="is no array of Zarr's"):
+        stz.apply(turned, x, tmp_path / "group", overwrite=True)
+    with pytest.raises(ValueError, match="only what is at a path is replaced"):
+        stz.apply(turned, x, x.store, overwrite=True)
+    with pytest.raises(ValueError, match="`memory` is to be a number of bytes such as 64e6"):
+        stz.apply(turned, x, tmp_path / "z", memory=1.5)
+
+
 def test_stores_that_are_read_only(tmp_path: Path) -> None:
     x = stored(values_of((4, 6)), (3, 4))
     for store in (zarr.storage.MemoryStore(read_only=True), zarr.storage.LocalStore(tmp_path / "y", read_only=True)):

@@ -11,10 +11,13 @@
 from functools import wraps as _wraps
 from typing import Any as _Any
 from typing import Callable as _Callable
+from typing import SupportsIndex as _SupportsIndex
 from typing import TypeVar as _TypeVar
 from typing import cast as _cast
 
 from . import _native
+from ._layouts import Layout as _Layout
+from ._layouts import layout_over as _layout_over
 from ._native import __version__ as __version__
 from ._native import (
     Advice,
@@ -68,7 +71,34 @@ def _called_here(function: _Function) -> _Function:
     return _cast(_Function, call)
 
 
-apply = _called_here(_native.apply)
+@_called_here
+def apply(
+    tracker: _Layout, array: _Any, fill: _Any = 0, *, copy: bool | None = None, threads: _SupportsIndex = 1
+) -> _Any:
+    """Reads a tracker's tensor from an array, whose elements in row-major order are the tracker's buffer, in one pass.
+
+        >>> import numpy as np
+        >>> from shapetracker import apply
+        >>> apply("x.permute(1, 0).pad((1, 0), (0, 0))", np.arange(6).reshape(2, 3), fill=-1).tolist()
+        [[-1, -1], [0, 3], [1, 4], [2, 5]]
+
+    `tracker` is a ShapeTracker or a View, the text of a chain, with any name or none for the array, or a function that makes one
+    of the array's own tracker: what `shapetracker.dask.apply` and `shapetracker.zarr.apply` take as well.
+
+    Where the tracker is masked the result has `fill`, which must be a value of the array's type; 0 stands for zero bytes. The
+    result is a PyTorch tensor for a tensor, and a NumPy array for everything else; without NumPy a memoryview. Where no data need
+    move the result is a view of the array's memory, read-only if the array is or if two indices share an element (PyTorch has
+    nothing read-only); `copy=True` copies always, and `copy=False` raises Unmerged, with the witness, or ValueError where a copy
+    is needed. Without NumPy only contiguous results are views.
+
+    `threads` says how many move data, 0 for as many as the machine has. The interpreter lock is released meanwhile, and nobody
+    may write to the array.
+    """
+    if isinstance(tracker, str) or callable(tracker):
+        tracker = _layout_over("apply", tracker, _native.of(array).shape)
+    return _native.apply(tracker, array, fill, copy=copy, threads=threads)
+
+
 explain_view = _called_here(_native.explain_view)
 memory = _called_here(_native.memory)
 of = _called_here(_native.of)

@@ -17,46 +17,15 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from . import _native
-from ._native import ShapeTracker, View
+from ._layouts import Layout as Layout
+from ._layouts import layout_over as layout_over
+from ._native import ShapeTracker
 
 Chunks: TypeAlias = tuple[tuple[int, ...], ...]
 """For each axis the sizes of its chunks, in order."""
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """For each axis a half-open range of indices."""
-
-Layout: TypeAlias = ShapeTracker | View | str | Callable[[ShapeTracker], Any]
-"""What `layout_over` takes for a tracker."""
-
-
-def layout_over(op: str, layout: Layout, shape: tuple[int, ...]) -> ShapeTracker:
-    """The tracker over the elements of an array of a shape that is meant.
-
-    A tracker or a view, whose addresses are row-major positions in the array; the text of a chain, in which any name or
-    nothing stands for the array: `"x.permute(1, 0)"`, `".permute(1, 0)"`; or a function that is given the array's own
-    tracker.
-    """
-    given: object = layout
-    if isinstance(layout, str):
-        given = _native.chain_over(layout, shape)
-    elif callable(layout):
-        given = layout(ShapeTracker.contiguous(shape))
-    if isinstance(given, View):
-        given = ShapeTracker([given])
-    if not isinstance(given, ShapeTracker):
-        raise TypeError(
-            f"{op}: takes a ShapeTracker, the text of a chain such as 'x.permute(1, 0).reshape(-1)', or a function from tracker"
-            f" to tracker, not a value of type {type(given).__name__}"
-        )
-    if given.names:
-        values = ", ".join(f"{name}={1 if low is None else low}" for name, (low, _) in given.names.items())
-        raise TypeError(f"{op}: takes numbers, and here sizes have names: say values, as `.at({values})` does")
-    numel, reached = math.prod(shape), given.address_range()
-    if reached is not None and not 0 <= reached[0] <= reached[1] < numel:
-        outside = reached[0] if reached[0] < 0 else reached[1]
-        raise ValueError(f"{op}: the tracker reads element {outside}, but the array of shape {shape} has only {numel}")
-    return given
-
 
 def element_type(op: str, dtype: Any) -> np.dtype[Any]:
     """The type of an array's elements, which must be moveable as bytes."""
@@ -75,14 +44,16 @@ _UNITS = {"": 1, "b": 1} | {
 }
 
 
-def byte_count(op: str, name: str, value: int | str) -> int:
-    """A number of bytes: 67108864, "64 MiB", "1.5 GB"."""
+def byte_count(op: str, name: str, value: float | str) -> int:
+    """A number of bytes: 67108864, 64e6, "64 MiB", "1.5 GB"."""
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        value = int(value)
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
         if found and found[2].lower() in _UNITS:
             value = int(float(found[1]) * _UNITS[found[2].lower()])
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 < value < 1 << 62:
-        raise ValueError(f"{op}: `{name}` is to be a number of bytes such as 67108864 or '64 MiB', not {value!r}")
+        raise ValueError(f"{op}: `{name}` is to be a number of bytes such as 64e6 or '64 MiB', not {value!r}")
     return int(value)
 
 

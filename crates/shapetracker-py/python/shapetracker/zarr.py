@@ -79,9 +79,10 @@ def apply(
     *,
     chunks: int | tuple[int, ...] | str = "auto",
     shards: tuple[int, ...] | None = None,
-    memory: int | str = MEMORY,
+    memory: float | str = MEMORY,
     fill: Any = None,
     workers: int | None = None,
+    overwrite: bool = False,
 ) -> Array[Any]:
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
@@ -89,8 +90,8 @@ def apply(
     (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
     has `fill`, and this is its fill value: None stands for the array's own.
 
-    `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet. Format,
-    type, byte order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and
+    `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with `overwrite=True`
+    an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and
     zarr-python gives every array of it that it opens the machine's own.) A path is written to a folder beside it, which then
     gets its name; in any other store the metadata come last.
 
@@ -106,7 +107,7 @@ def apply(
     begun is gone; that takes the main thread, and where the program handles SIGTERM itself, its handler is left alone.
     """
     job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers)
-    place = _Place(out)
+    place = _Place(out, overwrite)
     template = job.template()
     schedule = job.schedule()
     with _Termination() as termination:
@@ -128,7 +129,7 @@ def plan(
     *,
     chunks: int | tuple[int, ...] | str = "auto",
     shards: tuple[int, ...] | None = None,
-    memory: int | str = MEMORY,
+    memory: float | str = MEMORY,
     fill: Any = None,
     workers: int | None = None,
 ) -> Plan:
@@ -162,7 +163,7 @@ class _Job:
         array: Any,
         chunks: int | tuple[int, ...] | str,
         shards: tuple[int, ...] | None,
-        memory: int | str,
+        memory: float | str,
         fill: Any,
         workers: int | None,
     ) -> None:
@@ -326,7 +327,7 @@ def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> Non
 class _Place:
     """Where the result is to be, and where it is until it is whole."""
 
-    def __init__(self, out: Any) -> None:
+    def __init__(self, out: Any, overwrite: bool = False) -> None:
         self.final: Path | None = None
         self.began = False
         if isinstance(out, _StorePath):
@@ -347,12 +348,23 @@ class _Place:
         if isinstance(store, _LocalStore):
             self.final = Path(store.root, self.path)
             if self.final.exists() and not (self.final.is_dir() and not any(self.final.iterdir())):
-                raise ValueError(f"apply: {self.final} is there already, and nothing is written over it")
+                if not overwrite:
+                    raise ValueError(f"apply: {self.final} is there already; overwrite=True puts the result in its place")
+                if not self._is_array():
+                    raise ValueError(f"apply: {self.final} is no array of Zarr's, and nothing is written over it")
             beside = self.final.with_name(f".{self.final.name}.{uuid.uuid4().hex}.partial")
             self.now = _StorePath(_LocalStore(beside), "")
         elif not _sync(store.is_empty(self.path)):
             # Chunks that nobody knows of would be taken for the result's.
-            raise ValueError(f"apply: there is something at {self.now} already, and nothing is written over it")
+            what = "only what is at a path is replaced" if overwrite else "nothing is written over it"
+            raise ValueError(f"apply: there is something at {self.now} already, and {what}")
+
+    def _is_array(self) -> bool:
+        """Whether an array is where the result is to be; a group is none."""
+        try:
+            return isinstance(_zarr.open(self.final, mode="r"), _zarr.Array)
+        except (OSError, ValueError, KeyError):
+            return False
 
     def _key(self, name: str) -> str:
         return f"{self.now.path}/{name}" if self.now.path else name
@@ -375,9 +387,22 @@ class _Place:
             for name, document in sorted(documents.items(), key=lambda item: item[0] == ".zarray"):
                 _sync(self.now.store.set(self._key(name), document))
             if self.final is not None:
-                self._beside().rename(self.final)
+                self._take_the_name(self.final)
         except OSError as err:
             raise ValueError(f"apply: the result cannot be written to {self.final or self.now}: {err}") from err
+
+    def _take_the_name(self, final: Path) -> None:
+        if not (final.exists() and any(final.iterdir())):
+            self._beside().rename(final)
+            return
+        before = self._beside().with_suffix(".before")
+        final.rename(before)
+        try:
+            self._beside().rename(final)
+        except OSError:
+            before.rename(final)
+            raise
+        shutil.rmtree(before, ignore_errors=True)
 
     def clear(self) -> None:
         """Leaves nothing behind."""
