@@ -1,0 +1,344 @@
+//! What a layout of named sizes is to those who use it: in which order its elements lie and what takes it as it is, each for which
+//! values of the names.
+
+use shapetracker::describe::Line;
+use shapetracker::json::Value;
+
+use crate::answer::{Formula, formula_text};
+use crate::ask::Ask;
+use crate::equality::{Equality, absorb};
+use crate::error::Error;
+use crate::inverse::Collision;
+use crate::json;
+use crate::literal::Literal;
+use crate::poly::Poly;
+use crate::sym::Sym;
+use crate::tracker::ShapeTracker;
+use crate::view::View;
+
+/// What is known of a layout of named sizes, by [`ShapeTracker::describe`].
+///
+/// ```
+/// use shapetracker_symbolic::{Equality, ShapeTracker, Sym};
+///
+/// let (b, t) = (Sym::new("B", 2..), Sym::new("T", 2..));
+/// let found = ShapeTracker::contiguous([b, t])?.permute([1, 0])?.describe(None);
+/// assert_eq!(found.order("column-major"), Some(&Equality::Always));
+/// assert_eq!(found.order("row-major"), Some(&Equality::Never));
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Description {
+    /// The layout.
+    pub tracker: ShapeTracker,
+    /// How many bytes an element has, if that was given.
+    pub bytes: Option<u32>,
+    /// The orders that have a name, and for which values the elements lie one after the other in it.
+    pub orders: Vec<(&'static str, Equality)>,
+    /// The lowest and the highest address that is read; `None` where they are not known.
+    pub range: Option<(Sym, Sym)>,
+    /// How many addresses between them no element reads; `None` where that is not known.
+    pub holes: Option<Sym>,
+    /// Two elements that some values put at one address; `Some(None)` where none do, and `None` where that is not known.
+    pub collision: Option<Option<Collision>>,
+    /// The two forms in which BLAS may take the last two axes as a matrix; empty where there are fewer axes.
+    pub matrix: Vec<MatrixForm>,
+    /// For which values a tensor map of CUDA describes the layout, with buffers that begin at multiples of 16 bytes; `None`
+    /// where the bytes are not known.
+    pub tensor_map: Option<Equality>,
+}
+
+/// A form in which BLAS takes a matrix, and for which values it is one.
+///
+/// ```
+/// use shapetracker_symbolic::{Equality, ShapeTracker, Sym};
+///
+/// let found = ShapeTracker::contiguous([Sym::new("M", 2..), Sym::new("K", 2..)])?.describe(None);
+/// assert_eq!((found.matrix[0].operation, found.matrix[0].leading.to_string()), ("T", "K".to_owned()));
+/// assert_eq!(found.matrix[0].when, Equality::Always);
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MatrixForm {
+    /// `N` or `T`, for matrices in column-major order.
+    pub operation: &'static str,
+    /// The leading dimension, where the matrix has more than one row and column.
+    pub leading: Sym,
+    /// For which values it can be passed so.
+    pub when: Equality,
+}
+
+impl Description {
+    /// For which values the elements lie one after the other in an order: `row-major`, `column-major`, `channels_last` of four
+    /// axes or `channels_last_3d` of five.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Equality, ShapeTracker, Sym};
+    ///
+    /// let images = ShapeTracker::contiguous([Sym::new("N", 2..), 32.into(), 32.into(), 3.into()])?.permute([0, 3, 1, 2])?;
+    /// assert_eq!(images.describe(None).order("channels_last"), Some(&Equality::Always));
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn order(&self, name: &str) -> Option<&Equality> {
+        self.orders.iter().find(|(order, _)| *order == name).map(|(_, when)| when)
+    }
+
+    /// The description as lines of text, with the topics that those of numbers have.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let found = ShapeTracker::contiguous([Sym::new("B", 1..), Sym::new("T", 1..)])?.permute([1, 0])?.describe(None);
+    /// assert_eq!(found.lines()[0].text, "dense, row-major where T == 1 or B == 1, column-major");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn lines(&self) -> Vec<Line> {
+        let line = |topic, text| Line { topic, text };
+        let (mut orders, mut always) = (Vec::new(), false);
+        for (name, when) in &self.orders {
+            always |= *when == Equality::Always;
+            match when {
+                Equality::Never => {}
+                Equality::Undecided => orders.push(format!("{name}: not decided")),
+                when => orders.push(format!("{name}{}", where_text(when))),
+            }
+        }
+        let orders = match orders.is_empty() {
+            true => "dense in no order that has a name".into(),
+            false if always => format!("dense, {}", orders.join(", ")),
+            false => format!("dense only if {}", orders.join(", ")),
+        };
+        let mut lines = vec![line("order", orders)];
+        let addresses = match (&self.range, &self.holes) {
+            (None, _) => "not known".into(),
+            (Some((low, high)), None) => format!("{low} to {high}"),
+            (Some((low, high)), Some(holes)) => match holes.to_string() == "0" {
+                true => format!("{low} to {high}, all of them read"),
+                false => format!("{low} to {high}, {holes} of them not read"),
+            },
+        };
+        lines.push(line("addresses", addresses));
+        let writing = match &self.collision {
+            None => "whether two elements share an address is not known".into(),
+            Some(None) => "no two elements share an address".into(),
+            Some(Some(found)) => format!("{found}: writing to both in place is undefined"),
+        };
+        lines.push(line("writing", writing));
+        let forms = self.matrix.iter().filter(|form| form.when != Equality::Never);
+        let forms: Vec<String> = forms
+            .map(|form| {
+                let MatrixForm { operation, leading, when } = form;
+                format!("{operation} with leading dimension {leading}{}", where_text(when))
+            })
+            .collect();
+        lines.push(line("BLAS", if forms.is_empty() { "no matrix".into() } else { forms.join(", or ") }));
+        if let Some(when) = &self.tensor_map {
+            let text = match when {
+                Equality::Always => "a tensor map".into(),
+                Equality::Never => "no tensor map".into(),
+                when => format!("a tensor map{}", where_text(when)),
+            };
+            lines.push(line("TMA", text));
+        }
+        lines
+    }
+}
+
+/// ` where T == 1`, and nothing where it always holds.
+fn where_text(when: &Equality) -> String {
+    match when {
+        Equality::Always => String::new(),
+        Equality::When { formula, scope } => format!(" where {}", formula_text(formula, scope)),
+        Equality::Never => " never".into(),
+        Equality::Undecided => ", which is not decided".into(),
+    }
+}
+
+/// As a document: `bytes`, `orders` (`name`, and `when`: `kind`, and the `text` and `formula` of one), `range`, `holes`, `injective`,
+/// `collision`, `matrix` (`operation`, `leading`, `when`), `tensor_map`, and `lines`.
+impl From<&Description> for Value {
+    fn from(found: &Description) -> Value {
+        let when = |when: &Equality| {
+            let kind = match when {
+                Equality::Always => "all",
+                Equality::When { .. } => "formula",
+                Equality::Never => "never",
+                Equality::Undecided => "undecided",
+            };
+            let value = Value::Null.with("kind", kind);
+            match when {
+                Equality::When { formula, scope } => value
+                    .with("text", formula_text(formula, scope))
+                    .with("formula", formula.iter().map(|all| json::literals(all, scope)).collect::<Value>()),
+                _ => value,
+            }
+        };
+        let scope = found.tracker.scope();
+        let number = |sym: &Sym| match sym.parts() {
+            Ok((_, poly)) => json::poly(poly, scope),
+            Err(_) => Value::from(sym.to_string()),
+        };
+        let order =
+            |(name, holds): &(&'static str, Equality)| Value::Null.with("name", *name).with("when", when(holds));
+        let form = |form: &MatrixForm| {
+            let value = Value::Null.with("operation", form.operation).with("leading", number(&form.leading));
+            value.with("when", when(&form.when))
+        };
+        let range = found.range.as_ref().map(|(low, high)| Value::List(vec![number(low), number(high)]));
+        let lines = found.lines().into_iter().map(|line| Value::Null.with("topic", line.topic).with("text", line.text));
+        Value::Null
+            .with("shape", json::polys(found.tracker.shape(), scope))
+            .with("bytes", found.bytes.map(i64::from))
+            .with("orders", found.orders.iter().map(order).collect::<Value>())
+            .with("range", range)
+            .with("holes", found.holes.as_ref().map(number))
+            .with("injective", found.collision.as_ref().map(Option::is_none))
+            .with("collision", found.collision.as_ref().and_then(Option::as_ref).map(ToString::to_string))
+            .with("matrix", found.matrix.iter().map(form).collect::<Value>())
+            .with("tensor_map", found.tensor_map.as_ref().map(when))
+            .with("lines", lines.collect::<Value>())
+    }
+}
+
+impl ShapeTracker {
+    /// What is known of the layout, whose elements have so many bytes if that is given, and for which values of the names.
+    ///
+    /// Each condition is exact, but for tensor maps at values for which an axis has one entry: there more layouts may have one.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// // Rows of D numbers of 2 bytes.
+    /// let found = ShapeTracker::contiguous([Sym::new("T", 2..), Sym::new("D", 2..4096)])?.describe(Some(2));
+    /// let lines = found.lines();
+    /// assert_eq!((lines[4].topic, &lines[4].text[..]), ("TMA", "a tensor map where 2*D % 16 == 0 and T <= 4294967296"));
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// Cost: that of [`ShapeTracker::equality`] for each order, and of [`ShapeTracker::collision`].
+    pub fn describe(&self, bytes: Option<u32>) -> Description {
+        let rank = self.rank() as i64;
+        let mut orders =
+            vec![("row-major", (0..rank).collect::<Vec<i64>>()), ("column-major", (0..rank).rev().collect())];
+        match rank {
+            0 | 1 => orders.truncate(1),
+            4 => orders.push(("channels_last", vec![0, 2, 3, 1])),
+            5 => orders.push(("channels_last_3d", vec![0, 2, 3, 4, 1])),
+            _ => {}
+        }
+        let dense = |axes: Vec<i64>| self.permute(axes).map_or(Equality::Undecided, |turned| turned.contiguity());
+        let orders: Vec<_> = orders.into_iter().map(|(name, axes)| (name, dense(axes))).collect();
+        let range = self.address_range();
+        let collision = self.collision().ok();
+        let is_whole = self.views().iter().all(|view| view.mask.is_none());
+        let holes = match (&range, &collision) {
+            (Some((low, high)), Some(None)) if is_whole => {
+                Some((high.clone() - low.clone() + 1 - self.numel()).canonical())
+            }
+            _ => None,
+        };
+        let tensor_map = bytes.map(|bytes| self.tensor_map(bytes).unwrap_or(Equality::Undecided));
+        let matrix = self.matrix().unwrap_or_default();
+        Description { tracker: self.clone(), bytes, orders, range, holes, collision, matrix, tensor_map }
+    }
+
+    /// The view, if there is one and nothing of it is masked.
+    fn plain(&self) -> Option<&View> {
+        self.as_view().filter(|view| view.mask.is_none())
+    }
+
+    /// The forms of a matrix.
+    fn matrix(&self) -> Result<Vec<MatrixForm>, Error> {
+        const OP: &str = "describe";
+        let Some(at) = self.rank().checked_sub(2) else { return Ok(Vec::new()) };
+        let Some(view) = self.plain() else { return Ok(Vec::new()) };
+        let [(rows, down), (columns, across)] = [at, at + 1].map(|axis| (&view.shape[axis], &view.strides[axis]));
+        let forms = [("T", (columns, across), (rows, down)), ("N", (rows, down), (columns, across))];
+        let form = |(operation, (length, unit), (count, leading)): (&'static str, (&Poly, &Poly), (&Poly, &Poly))| {
+            let mut ask = Ask::new(OP, self.scope(), self.needs().to_vec());
+            // Along an axis of one entry any stride will do.
+            let conditions = ask.made((|| {
+                let unit = vec![few(length)?, Literal::equal(unit.plus_number(-1)?)];
+                let reaches = vec![few(count)?, Literal::at_least(leading.sub(length)?)];
+                let positive = vec![few(count)?, Literal::at_least(leading.plus_number(-1)?)];
+                Ok([unit, reaches, positive])
+            })())?;
+            let when = self.all_of(&mut ask, &conditions)?;
+            Ok(MatrixForm { operation, leading: Sym::of(self.scope(), leading.clone()), when })
+        };
+        forms.into_iter().map(form).collect()
+    }
+
+    /// For which values a tensor map describes the layout.
+    fn tensor_map(&self, bytes: u32) -> Result<Equality, Error> {
+        const OP: &str = "describe";
+        if ![1, 2, 4, 8].contains(&bytes) {
+            return Ok(Equality::Never);
+        }
+        let Some(view) = self.plain() else { return Ok(Equality::Undecided) };
+        let mut ask = Ask::new(OP, self.scope(), self.needs().to_vec());
+        let mut inner = None;
+        for (axis, stride) in view.strides.iter().enumerate() {
+            if ask.equal(stride, &Poly::one())? == Some(true) {
+                inner = Some(axis);
+            }
+        }
+        let Some(inner) = inner.filter(|_| (1..=5).contains(&self.rank())) else { return Ok(Equality::Undecided) };
+        let conditions = ask.made((|| {
+            let scaled = |poly: &Poly| poly.mul(&Poly::from(i64::from(bytes)));
+            let mut conditions = vec![vec![Literal::divisible(scaled(&view.offset)?, 16)]];
+            for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
+                conditions.push(vec![Literal::at_least(size.plus_number(-1)?)]);
+                conditions.push(vec![Literal::at_least(size.neg()?.plus_number(1 << 32)?)]);
+                if axis != inner {
+                    let stride = scaled(stride)?;
+                    let one = || few(size);
+                    conditions.push(vec![one()?, Literal::at_least(stride.plus_number(-1)?)]);
+                    conditions.push(vec![one()?, Literal::divisible(stride.clone(), 16)]);
+                    conditions.push(vec![one()?, Literal::at_least(stride.neg()?.plus_number((1 << 40) - 1)?)]);
+                }
+            }
+            Ok(conditions)
+        })())?;
+        self.all_of(&mut ask, &conditions)
+    }
+
+    /// For which values each of some lists of literals has one that holds.
+    fn all_of(&self, ask: &mut Ask<'_>, conditions: &[Vec<Literal>]) -> Result<Equality, Error> {
+        /// The most conjunctions that the formula may have.
+        const MOST: usize = 64;
+        let mut formula: Formula = vec![Vec::new()];
+        for alternatives in conditions {
+            let (mut open, mut holds) = (Vec::new(), false);
+            for literal in alternatives {
+                match ask.known(literal)? {
+                    Some(known) => holds |= known,
+                    None => open.push(literal.clone().smallest()),
+                }
+            }
+            if holds {
+                continue;
+            }
+            let with = |all: &Vec<Literal>, literal: &Literal| match all.contains(literal) {
+                true => all.clone(),
+                false => [&all[..], std::slice::from_ref(literal)].concat(),
+            };
+            formula = formula.iter().flat_map(|all| open.iter().map(|literal| with(all, literal))).collect();
+            absorb(&mut formula);
+            if formula.len() > MOST {
+                return Ok(Equality::Undecided);
+            }
+        }
+        Ok(match formula.is_empty() {
+            true => Equality::Never,
+            false if formula.iter().any(Vec::is_empty) => Equality::Always,
+            false => Equality::When { formula, scope: self.scope().clone() },
+        })
+    }
+}
+
+/// That an axis has no more than one entry.
+fn few(size: &Poly) -> Result<Literal, crate::poly::TooLarge> {
+    Ok(Literal::at_least(size.neg()?.plus_number(1)?))
+}
