@@ -22,6 +22,7 @@ from ._native import (
     Condition,
     Conditions,
     Cost,
+    Description,
     Explanation,
     Expr,
     IndexExpr,
@@ -67,6 +68,7 @@ def _called_here(function: _Function) -> _Function:
 
 
 apply = _called_here(_native.apply)
+describe = _called_here(_native.describe)
 explain_view = _called_here(_native.explain_view)
 memory = _called_here(_native.memory)
 of = _called_here(_native.of)
@@ -77,6 +79,7 @@ __all__ = [
     "Condition",
     "Conditions",
     "Cost",
+    "Description",
     "Explanation",
     "Expr",
     "IndexExpr",
@@ -101,6 +104,7 @@ __all__ = [
     "advice",
     "apply",
     "conditions",
+    "describe",
     "explain_view",
     "memory",
     "merge",
