@@ -203,8 +203,8 @@ fn described(tracker: &ShapeTracker, array: Option<Array>, memory: Option<Memory
         Shared { indices, address }
     };
     let collision = tracker.collision().map(|found| found.map(shared));
-    let distinct = distinct(tracker, valid, range);
     let laid = Laid::of(tracker);
+    let distinct = laid.as_ref().and_then(Laid::distinct).or_else(|| distinct(tracker, valid, range));
     let order = laid.as_ref().and_then(|laid| Order::of(laid, tracker.rank()));
     let (matrix, nearest_matrix) = matrix::of(tracker);
     let tensor_map = memory.map(|memory| tensor_map::of(tracker, laid.as_ref(), memory));
@@ -313,6 +313,36 @@ impl Laid {
         let strides: Dims = digits.iter().map(|digit| digit.stride).collect();
         let view = View::new(sizes, strides, found.offset, None).ok()?;
         Some(Laid { view, axes: digits.iter().map(|digit| digit.axis).collect() })
+    }
+}
+
+impl Laid {
+    /// How many addresses are read, where every stride either fills up what the shorter ones reach or goes past it.
+    fn distinct(&self) -> Option<i64> {
+        let view = &self.view;
+        if view.is_empty() {
+            return Some(0);
+        }
+        let long = (0..view.rank()).map(|axis| (view.strides()[axis].unsigned_abs(), view.range(axis)));
+        let long = long.filter(|&(stride, (begin, end))| stride > 0 && end - begin > 1);
+        let mut steps: Vec<(i128, i128)> =
+            long.map(|(stride, (begin, end))| (i128::from(stride), i128::from(end - begin))).collect();
+        steps.sort_unstable();
+        let unit = steps.first().map_or(1, |step| step.0);
+        // Of what is reached so far: how many addresses, and whether they are all multiples of the unit from 0 to `reach`.
+        let (mut count, mut reach, mut is_whole) = (1, 0, true);
+        for (stride, size) in steps {
+            if is_whole && stride % unit == 0 && stride / unit <= count {
+                count += stride / unit * (size - 1);
+            } else if stride > reach {
+                count *= size;
+                is_whole = false;
+            } else {
+                return None;
+            }
+            reach += stride * (size - 1);
+        }
+        i64::try_from(count).ok()
     }
 }
 
