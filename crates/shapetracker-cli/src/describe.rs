@@ -41,7 +41,7 @@ fn after_help() -> String {
 
 Of several layouts it also says whether two of them share an address. {HELP}
 
-With --json: layouts, each with layout (its text), shape, views, bytes, dense, order (names, digits: of each axis, size, stride; \
+With --json: layouts, each with layout (its text), shape, views, bytes, dense, order (names, digits: of each axis, size, weight, stride; \
 backwards, repeated), valid, range, distinct, holes, injective, collision (indices, address, sentence), matrix (rows, \
 columns, forms: of each operation, leading; batch), no_matrix and no_tensor_map (kind, sentence), nearest_matrix and \
 nearest_tensor_map (view, elements: how many are copied), tensor_map (dims: of each axes, size, stride; address, box_multiple), \

@@ -60,7 +60,11 @@ impl From<&Shared> for Value {
 impl From<&Order> for Value {
     fn from(order: &Order) -> Value {
         let digit = |digit: &super::Digit| {
-            Value::Null.with("axis", digit.axis).with("size", digit.size).with("stride", digit.stride)
+            Value::Null
+                .with("axis", digit.axis)
+                .with("size", digit.size)
+                .with("weight", digit.weight)
+                .with("stride", digit.stride)
         };
         Value::Null
             .with("names", list(order.names.iter().copied()))

@@ -51,6 +51,8 @@ pub struct Digit {
     pub axis: usize,
     /// How many of its entries, or values of the digit, are not masked.
     pub size: i64,
+    /// How far one more moves the index along the axis: 1 but for the outer digits of an axis that is split.
+    pub weight: i64,
     /// How far it moves the address, in elements.
     pub stride: i64,
 }
@@ -91,12 +93,19 @@ impl Order {
         let view = &laid.view;
         let (mut digits, mut backwards, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         if !view.is_empty() {
+            // The digits of an axis stand one after the other, the outermost first.
+            let (mut weights, mut weight) = (vec![1; view.rank()], 1);
+            for place in (0..view.rank()).rev() {
+                let is_innermost = laid.axes.get(place + 1) != Some(&laid.axes[place]);
+                weight = if is_innermost { 1 } else { weight * view.shape()[place + 1] };
+                weights[place] = weight;
+            }
             for (place, &stride) in view.strides().iter().enumerate() {
                 let ((begin, end), axis) = (view.range(place), laid.axes[place]);
                 match stride {
                     _ if end - begin < 2 => continue,
                     0 => repeated.push(axis),
-                    _ => digits.push(Digit { axis, size: end - begin, stride }),
+                    _ => digits.push(Digit { axis, size: end - begin, weight: weights[place], stride }),
                 }
                 if stride < 0 {
                     backwards.push(axis);
@@ -164,11 +173,15 @@ impl Order {
     }
 
     /// The tag of a blocked layout: the outermost digits of all axes, and behind them the blocks. Nothing where a block lies
-    /// outside of some axis.
+    /// outside of some axis, or inside of a smaller block of its own.
     fn blocked_tag(&self, rank: usize) -> Option<String> {
         let mut outer: Vec<usize> = Vec::new();
         let mut blocks: Vec<Digit> = Vec::new();
-        for digit in &self.digits {
+        for (place, digit) in self.digits.iter().enumerate() {
+            let before = self.digits[..place].iter().rev().find(|other| other.axis == digit.axis);
+            if before.is_some_and(|before| before.weight < digit.weight) {
+                return None;
+            }
             match outer.contains(&digit.axis) {
                 true => blocks.push(*digit),
                 false if !blocks.is_empty() => return None,

@@ -291,7 +291,7 @@ pub(super) fn nearest(tracker: &ShapeTracker, why: &NoTensorMap, memory: Memory)
         next = next.checked_mul(tracker.shape()[axis])?;
         // What is outside begins at multiples, which only one axis needs no room for.
         if place == 0 && order.len() > 1 {
-            next = next.checked_next_multiple_of(unit)?;
+            next = next.checked_add(unit - 1)? / unit * unit;
         }
     }
     let view = View::new(tracker.shape(), strides, 0, None).ok()?;
