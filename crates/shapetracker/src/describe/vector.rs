@@ -22,7 +22,8 @@ use crate::View;
 pub struct Vector {
     /// How many elements, a power of two: at most 16 bytes, and at most 16 elements where their bytes are not known.
     pub elements: i64,
-    /// How many elements lie one after the other in memory before the next run begins elsewhere; 0 where nothing is read.
+    /// How many elements lie one after the other in memory from the lowest address on, and so from wherever the axes outside of
+    /// them begin anew; 0 where nothing is read.
     pub run: i64,
 }
 
@@ -37,14 +38,10 @@ pub(super) fn of(laid: &Laid, memory: Option<Memory>) -> Vector {
     let rank = merged.rank();
     let inner = (0..rank).rev().find(|&axis| merged.strides()[axis] == 1);
     let Some(inner) = inner else { return Vector { elements: 1, run: 1 } };
-    let (begin, end) = merged.range(inner);
+    let run = merged.shape()[inner];
     let fits = |width: i64| {
-        let strides = (0..rank).filter(|&axis| axis != inner).map(|axis| merged.strides()[axis]);
-        // The address of the first element along the innermost axis that is not masked: the offset is that of index 0.
-        let first = i128::from(merged.offset()) + i128::from(begin);
-        first % i128::from(width) == 0
-            && (end - begin) % width == 0
-            && strides.into_iter().all(|stride| stride % width == 0)
+        let mut strides = (0..rank).filter(|&axis| axis != inner).map(|axis| merged.strides()[axis]);
+        merged.offset() % width == 0 && run % width == 0 && strides.all(|stride| stride % width == 0)
     };
     let mut elements = 1;
     // Bytes that are no power of two begin at multiples of no vector.
@@ -55,16 +52,17 @@ pub(super) fn of(laid: &Laid, memory: Option<Memory>) -> Vector {
         }
         elements *= 2;
     }
-    Vector { elements, run: end - begin }
+    Vector { elements, run }
 }
 
-/// The view with its axes sorted by their strides, outermost first, and as few of them as can be; nothing where nothing is
-/// read.
+/// What of the view is not masked, with its axes sorted by their strides, outermost first, and as few of them as can be; nothing
+/// where nothing is read.
 fn in_memory_order(view: &View) -> Option<View> {
     if view.is_empty() {
         return None;
     }
+    let ranges: Vec<(i64, i64)> = (0..view.rank()).map(|axis| view.range(axis)).collect();
     let mut axes: Vec<i64> = (0..view.rank() as i64).collect();
     sort_short_by_key(&mut axes, |&axis| std::cmp::Reverse(view.strides()[axis as usize].unsigned_abs()));
-    Some(view.permute(axes).ok()?.max_merge())
+    Some(view.shrink(ranges).ok()?.permute(axes).ok()?.max_merge())
 }

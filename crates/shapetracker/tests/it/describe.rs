@@ -1,7 +1,7 @@
 //! Descriptions of layouts, against all of their addresses.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use shapetracker::describe::{Apart, Description, Memory, NoMatrix, NoTensorMap, Overlap, describe};
 use shapetracker::{ShapeTracker, View};
@@ -375,11 +375,12 @@ fn vector(found: &Description, reads: &BTreeMap<i64, i64>, memory: Memory) -> Re
         }
     }
     same("the vector", vector.elements, widest)?;
-    let mut runs = BTreeSet::new();
-    for &address in reads.keys().filter(|&&address| !is_read(address - 1)) {
-        runs.insert((address..).take_while(|&address| is_read(address)).count() as i64);
-    }
-    same("the runs", runs.into_iter().collect::<Vec<_>>(), if reads.is_empty() { vec![] } else { vec![vector.run] })
+    // Every run is as long as the lowest one, or longer where the next one begins right behind it.
+    let runs = reads.keys().filter(|&&address| !is_read(address - 1));
+    let runs: Vec<i64> =
+        runs.map(|&address| (address..).take_while(|&address| is_read(address)).count() as i64).collect();
+    same("the lowest run", vector.run, runs.first().copied().unwrap_or(0))?;
+    same("the other runs", runs.iter().all(|run| run % vector.run == 0), true)
 }
 
 /// An array of JAX has its elements one after another in the order that it reports.
