@@ -212,7 +212,7 @@ impl ShapeTracker {
     /// // Rows of D numbers of 2 bytes.
     /// let found = ShapeTracker::contiguous([Sym::new("T", 2..), Sym::new("D", 2..4096)])?.describe(Some(2));
     /// let lines = found.lines();
-    /// assert_eq!((lines[4].topic, &lines[4].text[..]), ("TMA", "a tensor map where 2*D % 16 == 0 and T <= 4294967296"));
+    /// assert_eq!((lines[4].topic, &lines[4].text[..]), ("TMA", "a tensor map where T <= 4294967296 and D % 8 == 0"));
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
@@ -227,20 +227,73 @@ impl ShapeTracker {
             5 => orders.push(("channels_last_3d", vec![0, 2, 3, 4, 1])),
             _ => {}
         }
-        let dense = |axes: Vec<i64>| self.permute(axes).map_or(Equality::Undecided, |turned| turned.contiguity());
+        let dense = |axes: Vec<i64>| match self.plain() {
+            Some(view) => self.dense(view, &axes).unwrap_or(Equality::Undecided),
+            None => self.permute(axes).map_or(Equality::Undecided, |turned| turned.contiguity()),
+        };
         let orders: Vec<_> = orders.into_iter().map(|(name, axes)| (name, dense(axes))).collect();
         let range = self.address_range();
         let collision = self.collision().ok();
-        let is_whole = self.views().iter().all(|view| view.mask.is_none());
-        let holes = match (&range, &collision) {
-            (Some((low, high)), Some(None)) if is_whole => {
-                Some((high.clone() - low.clone() + 1 - self.numel()).canonical())
-            }
+        let holes = match (self.plain(), &collision) {
+            (Some(view), Some(None)) => self.holes(view).ok().flatten(),
             _ => None,
         };
         let tensor_map = bytes.map(|bytes| self.tensor_map(bytes).unwrap_or(Equality::Undecided));
         let matrix = self.matrix().unwrap_or_default();
         Description { tracker: self.clone(), bytes, orders, range, holes, collision, matrix, tensor_map }
+    }
+
+    /// For which values a view has its elements one after the other in an order of its axes, the outermost first.
+    fn dense(&self, view: &View, axes: &[i64]) -> Result<Equality, Error> {
+        let mut ask = Ask::new("describe", self.scope(), self.needs().to_vec());
+        let (mut conditions, mut inside) = (Vec::new(), Poly::one());
+        for &axis in axes.iter().rev() {
+            let (size, stride) = (&view.shape[axis as usize], &view.strides[axis as usize]);
+            let apart = ask.made(stride.sub(&inside))?;
+            // A tensor without elements has them in any order.
+            let mut alternatives = vec![vec![few(&mut ask, size)?], self.zero(&mut ask, apart)?];
+            for size in &view.shape {
+                alternatives.push(vec![Literal::at_least(ask.made(size.neg())?)]);
+            }
+            conditions.push(alternatives);
+            inside = ask.made(inside.mul(size))?;
+        }
+        self.all_of(&mut ask, &conditions)
+    }
+
+    /// When a polynomial is 0: of a product that is to be 1, each factor is 1 where none is negative.
+    fn zero(&self, ask: &mut Ask<'_>, poly: Poly) -> Result<Vec<Literal>, Error> {
+        let of_product = |poly: &Poly, ask: &mut Ask<'_>| -> Result<Option<Vec<Literal>>, Error> {
+            let product = ask.made(poly.plus_number(1))?;
+            let [(_, 1)] = product.terms() else { return Ok(None) };
+            let mut ones = Vec::new();
+            for var in product.vars() {
+                let factor = Poly::from(var);
+                if ask.at_least(&factor, &Poly::zero())? != Some(true) {
+                    return Ok(None);
+                }
+                ones.push(Literal::equal(ask.made(factor.plus_number(-1))?));
+            }
+            Ok(Some(ones))
+        };
+        let negative = ask.made(poly.neg())?;
+        for poly in [&poly, &negative] {
+            if poly.constant() == -1
+                && let Some(ones) = of_product(poly, ask)?
+            {
+                return Ok(ones);
+            }
+        }
+        let leads = poly.terms().first().is_some_and(|term| term.1 < 0);
+        Ok(vec![Literal::equal(if leads { negative } else { poly })])
+    }
+
+    /// How many addresses of a view without collisions no element reads.
+    fn holes(&self, view: &View) -> Result<Option<Sym>, Error> {
+        let mut ask = self.where_elements_are()?;
+        let Some((low, high)) = self.ends(&mut ask)? else { return Ok(None) };
+        let holes = ask.made((|| high.sub(&low)?.plus_number(1)?.sub(&view.numel()?))())?;
+        Ok(Some(Sym::of(self.scope(), holes)))
     }
 
     /// The view, if there is one and nothing of it is masked.
@@ -258,12 +311,16 @@ impl ShapeTracker {
         let form = |(operation, (length, unit), (count, leading)): (&'static str, (&Poly, &Poly), (&Poly, &Poly))| {
             let mut ask = Ask::new(OP, self.scope(), self.needs().to_vec());
             // Along an axis of one entry any stride will do.
-            let conditions = ask.made((|| {
-                let unit = vec![few(length)?, Literal::equal(unit.plus_number(-1)?)];
-                let reaches = vec![few(count)?, Literal::at_least(leading.sub(length)?)];
-                let positive = vec![few(count)?, Literal::at_least(leading.plus_number(-1)?)];
-                Ok([unit, reaches, positive])
-            })())?;
+            let (short, single) = (few(&mut ask, length)?, few(&mut ask, count)?);
+            let apart = ask.made(unit.plus_number(-1))?;
+            let unit = self.zero(&mut ask, apart)?;
+            let reaches = Literal::at_least(ask.made(leading.sub(length))?);
+            let positive = Literal::at_least(ask.made(leading.plus_number(-1))?);
+            let conditions = [
+                vec![vec![short], unit],
+                vec![vec![single.clone()], vec![reaches]],
+                vec![vec![single], vec![positive]],
+            ];
             let when = self.all_of(&mut ask, &conditions)?;
             Ok(MatrixForm { operation, leading: Sym::of(self.scope(), leading.clone()), when })
         };
@@ -285,50 +342,67 @@ impl ShapeTracker {
             }
         }
         let Some(inner) = inner.filter(|_| (1..=5).contains(&self.rank())) else { return Ok(Equality::Undecided) };
-        let conditions = ask.made((|| {
-            let scaled = |poly: &Poly| poly.mul(&Poly::from(i64::from(bytes)));
-            let mut conditions = vec![vec![Literal::divisible(scaled(&view.offset)?, 16)]];
-            for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
-                conditions.push(vec![Literal::at_least(size.plus_number(-1)?)]);
-                conditions.push(vec![Literal::at_least(size.neg()?.plus_number(1 << 32)?)]);
-                if axis != inner {
-                    let stride = scaled(stride)?;
-                    let one = || few(size);
-                    conditions.push(vec![one()?, Literal::at_least(stride.plus_number(-1)?)]);
-                    conditions.push(vec![one()?, Literal::divisible(stride.clone(), 16)]);
-                    conditions.push(vec![one()?, Literal::at_least(stride.neg()?.plus_number((1 << 40) - 1)?)]);
+        let mut conditions = vec![vec![vec![multiple_of_16(&ask, &view.offset, bytes)?]]];
+        for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
+            conditions.push(vec![vec![Literal::at_least(ask.made(size.plus_number(-1))?)]]);
+            conditions
+                .push(vec![vec![Literal::at_least(ask.made(size.neg().and_then(|size| size.plus_number(1 << 32)))?)]]);
+            if axis != inner {
+                let single = few(&mut ask, size)?;
+                let most = ((1 << 40) - 1) / i128::from(bytes);
+                let least = Literal::at_least(ask.made(stride.plus_number(-1))?);
+                let most = Literal::at_least(ask.made(stride.neg().and_then(|stride| stride.plus_number(most)))?);
+                for rule in [least, multiple_of_16(&ask, stride, bytes)?, most] {
+                    conditions.push(vec![vec![single.clone()], vec![rule]]);
                 }
             }
-            Ok(conditions)
-        })())?;
+        }
         self.all_of(&mut ask, &conditions)
     }
 
-    /// For which values each of some lists of literals has one that holds.
-    fn all_of(&self, ask: &mut Ask<'_>, conditions: &[Vec<Literal>]) -> Result<Equality, Error> {
-        /// The most conjunctions that the formula may have.
+    /// For which values of each of some lists one list of literals holds, all of it.
+    fn all_of(&self, ask: &mut Ask<'_>, conditions: &[Vec<Vec<Literal>>]) -> Result<Equality, Error> {
+        /// The most conjunctions that the formula may have, and that are looked through for literals that others imply.
         const MOST: usize = 64;
+        const LOOKED_THROUGH: usize = 16;
         let mut formula: Formula = vec![Vec::new()];
         for alternatives in conditions {
-            let (mut open, mut holds) = (Vec::new(), false);
-            for literal in alternatives {
-                match ask.known(literal)? {
-                    Some(known) => holds |= known,
-                    None => open.push(literal.clone().smallest()),
+            let mut open: Formula = Vec::new();
+            for alternative in alternatives {
+                let mut left = Some(Vec::new());
+                for literal in alternative {
+                    match ask.known(literal)? {
+                        Some(true) => {}
+                        Some(false) => left = None,
+                        None => left = left.map(|left| joined(&left, &[literal.clone().smallest()])),
+                    }
                 }
+                open.extend(left);
             }
-            if holds {
+            if open.iter().any(Vec::is_empty) {
                 continue;
             }
-            let with = |all: &Vec<Literal>, literal: &Literal| match all.contains(literal) {
-                true => all.clone(),
-                false => [&all[..], std::slice::from_ref(literal)].concat(),
-            };
-            formula = formula.iter().flat_map(|all| open.iter().map(|literal| with(all, literal))).collect();
+            formula = formula.iter().flat_map(|all| open.iter().map(|more| joined(all, more))).collect();
             absorb(&mut formula);
             if formula.len() > MOST {
                 return Ok(Equality::Undecided);
             }
+        }
+        if formula.len() <= LOOKED_THROUGH {
+            for all in &mut formula {
+                // What is about the most names is left out first: `B == 1 and D == 1` rather than `B == 1 and B == D`.
+                let mut longest = all.clone();
+                longest.sort_by_key(|literal| std::cmp::Reverse(literal.poly.terms().len()));
+                for literal in longest {
+                    let others: Vec<Literal> = all.iter().filter(|other| **other != literal).cloned().collect();
+                    let mut given = ask.assuming(others.iter().cloned());
+                    // What contradicts itself holds for no values, and is left as it is.
+                    if !given.is_impossible() && given.known(&literal)? == Some(true) {
+                        *all = others;
+                    }
+                }
+            }
+            absorb(&mut formula);
         }
         Ok(match formula.is_empty() {
             true => Equality::Never,
@@ -338,7 +412,35 @@ impl ShapeTracker {
     }
 }
 
+/// The literals of both.
+fn joined(all: &[Literal], more: &[Literal]) -> Vec<Literal> {
+    let mut all = all.to_vec();
+    for literal in more {
+        if !all.contains(literal) {
+            all.push(literal.clone());
+        }
+    }
+    all
+}
+
 /// That an axis has no more than one entry.
-fn few(size: &Poly) -> Result<Literal, crate::poly::TooLarge> {
-    Ok(Literal::at_least(size.neg()?.plus_number(1)?))
+fn few(ask: &mut Ask<'_>, size: &Poly) -> Result<Literal, Error> {
+    let more = ask.made(size.plus_number(-1))?;
+    Ok(match ask.known(&Literal::at_least(more.clone()))? {
+        Some(true) => Literal::equal(more),
+        _ => Literal::at_least(ask.made(more.neg())?),
+    })
+}
+
+/// That so many elements are a multiple of 16 bytes.
+fn multiple_of_16(ask: &Ask<'_>, elements: &Poly, bytes: u32) -> Result<Literal, Error> {
+    use shapetracker_base::int::gcd;
+
+    let (elements, modulus) = (ask.made(Ok(elements.clone()))?, 16 / i128::from(bytes));
+    // A factor that the elements have in common is left out, and so is what it has in common with the modulus.
+    let content = elements.content();
+    if content < 2 {
+        return Ok(Literal::divisible(elements, modulus));
+    }
+    Ok(Literal::divisible(elements.over_number(content), modulus / gcd(content, modulus)))
 }

@@ -86,7 +86,7 @@ fn conditions_are_told_in_the_names() {
     };
     assert_eq!(
         told(&st, "order"),
-        "dense, row-major, column-major where B == 1 and T == 1, or B == 1 and D == 1, or T == 1 and D == 1"
+        "dense, row-major, column-major where B == 1 and T == 1, or T == 1 and D == 1, or B == 1 and D == 1"
     );
     let turned = st.permute([0, 2, 1]).unwrap();
     assert!(told(&turned, "BLAS").contains("N with leading dimension D"));
