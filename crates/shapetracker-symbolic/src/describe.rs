@@ -90,7 +90,7 @@ impl Description {
     /// use shapetracker_symbolic::{ShapeTracker, Sym};
     ///
     /// let found = ShapeTracker::contiguous([Sym::new("B", 1..), Sym::new("T", 1..)])?.permute([1, 0])?.describe(None);
-    /// assert_eq!(found.lines()[0].text, "dense, row-major where T == 1 or B == 1, column-major");
+    /// assert_eq!(found.lines()[0].text, "dense, row-major where B == 1 or T == 1, column-major");
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     pub fn lines(&self) -> Vec<Line> {
@@ -392,7 +392,7 @@ impl ShapeTracker {
             for all in &mut formula {
                 // What is about the most names is left out first: `B == 1 and D == 1` rather than `B == 1 and B == D`.
                 let mut longest = all.clone();
-                longest.sort_by_key(|literal| std::cmp::Reverse(literal.poly.terms().len()));
+                longest.sort_by_key(|literal| std::cmp::Reverse(literal.poly.vars().len()));
                 for literal in longest {
                     let others: Vec<Literal> = all.iter().filter(|other| **other != literal).cloned().collect();
                     let mut given = ask.assuming(others.iter().cloned());
