@@ -90,6 +90,6 @@ fn conditions_are_told_in_the_names() {
     );
     let turned = st.permute([0, 2, 1]).unwrap();
     assert!(told(&turned, "BLAS").contains("N with leading dimension D"));
-    assert_eq!(told(&turned, "addresses"), "0 to B*D*T - 1, all of them read");
+    assert_eq!(told(&turned, "addresses"), "0 to B*T*D - 1, all of them read");
     assert_eq!(told(&turned, "writing"), "no two elements share an address");
 }
