@@ -16,7 +16,7 @@ use crate::table;
 #[command(after_help = after_help())]
 pub(crate) struct Args {
     /// Layouts of one buffer, such as "(8, 3, 32, 32).permute(0, 2, 3, 1)" or "(2, 3):(1, 2)"; - reads one from standard input.
-    #[arg(required = true, allow_hyphen_values = true, value_name = "LAYOUT")]
+    #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
     /// The type of the elements, as f32, bf16 or c128, or as NumPy writes it, such as <f4; without one nothing is said in bytes.
     #[arg(long, value_parser = dtype)]
@@ -63,11 +63,11 @@ pub(crate) fn describe(args: &Args) -> Result<Answer, Failure> {
     args.names.answer(
         || of_numbers(&texts, width.map(|bytes| Memory { bytes, alignment: args.align })),
         |question| {
-            if texts.len() > 1 {
-                let message = "whether two layouts share an address is told where all sizes are numbers";
+            let mut chains = texts.iter().map(|text| question.chain(text)).collect::<Result<Vec<_>, _>>()?;
+            let (Some(chain), None) = (chains.pop(), chains.pop()) else {
+                let message = "whether layouts share an address is told where all sizes are numbers";
                 return Err(Failure::new("usage", message));
-            }
-            let chain = question.chain(&texts[0])?;
+            };
             let scope = symbolic::scope(question)?;
             let end = chain.follow(&scope, |_, _| {})?;
             let tracker = end.over_newest();
