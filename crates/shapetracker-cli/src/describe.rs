@@ -115,18 +115,21 @@ fn of_numbers(texts: &[impl AsRef<str>], memory: Option<Memory>) -> Result<Answe
     let mut overlaps = Vec::<Value>::new();
     for (second, other) in trackers.iter().enumerate() {
         for (first, tracker) in trackers[..second].iter().enumerate() {
-            let (sentence, document) = match tracker.overlap(other) {
+            let (style, sentence, document) = match tracker.overlap(other) {
                 Ok(found) => {
                     let style = if matches!(found, Overlap::Apart(_)) { GOOD } else { BAD };
-                    (format!("{style}{first} and {second}{style:#}: {found}"), Document::from(&found))
+                    (style, found.to_string(), Document::from(&found))
                 }
                 Err(err) => {
                     let sentence = err.to_string();
                     let document = Document::Null.with("sentence", &sentence[..]).with("kind", "undecided");
-                    (format!("{BAD}{first} and {second}{BAD:#}: {sentence}"), document)
+                    (BAD, sentence, document)
                 }
             };
-            text += &paragraph(&sentence, 0);
+            let pair = format!("{first} and {second}");
+            // Lines are broken before there are colours in them.
+            let told = paragraph(&format!("{pair}: {sentence}"), 0);
+            text += &told.replacen(&pair, &format!("{style}{pair}{style:#}"), 1);
             overlaps.push(json!(document.with("layouts", Document::from((first as i64, second as i64)))));
         }
     }

@@ -178,10 +178,10 @@ impl Description {
     #[getter]
     fn orders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match &self.kind {
-            Kind::Numbers(found) => PyTuple::new(py, found.order.iter().flat_map(|order| order.names.iter().copied())),
+            Kind::Numbers(found) => PyTuple::new(py, found.order.as_ref().map_or(&[][..], |order| &order.names)),
             Kind::Names(found) => {
                 let always = found.orders.iter().filter(|(_, when)| *when == shapetracker_symbolic::Equality::Always);
-                PyTuple::new(py, always.map(|(name, _)| *name))
+                PyTuple::new(py, always.map(|(name, _)| *name).collect::<Vec<_>>())
             }
         }
     }

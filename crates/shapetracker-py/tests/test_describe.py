@@ -49,7 +49,7 @@ def test_numpy_says_the_same_of_its_flags_and_strides() -> None:
         reported = said(answer, "NumPy")
         assert reported["says"] == {"flags.c_contiguous": x.flags.c_contiguous, "flags.f_contiguous": x.flags.f_contiguous}, x.strides
         assert reported["strides"] == x.strides
-        addresses = {x[index].__array_interface__["data"][0] for index in numpy.ndindex(shape)}
+        addresses = {x[(*index, ...)].__array_interface__["data"][0] for index in numpy.ndindex(shape)}
         injective = len(addresses) == x.size
         assert (answer.collision is None) == injective
         if x.size:
@@ -77,8 +77,8 @@ def test_arrays_share_an_address_where_numpy_finds_one() -> None:
             at = offset + rng.randint(0, 12)
             if at + (reach + 1) * width > memory.size:
                 shape, strides = (3,), (2,)
-            arrays.append(as_strided(memory[at:].view() if width == 1 else memory[at : at + (memory.size - at) // width * width].view(dtype),
-                                     shape, tuple(stride * width for stride in strides)))
+            elements = memory[at : at + (memory.size - at) // width * width].view(dtype)
+            arrays.append(as_strided(elements, shape, tuple(stride * width for stride in strides)))
         x, y = arrays
         answer = describe(x, y)
         assert (answer.overlap is not None) == numpy.shares_memory(x, y)
@@ -86,7 +86,7 @@ def test_arrays_share_an_address_where_numpy_finds_one() -> None:
         if answer.overlap is not None:
             i, j, _ = answer.overlap
             shared += 1
-            assert numpy.shares_memory(x[i][...], y[j][...])
+            assert numpy.shares_memory(x[(*i, ...)], y[(*j, ...)])
     assert 100 < shared < 500
 
 
