@@ -15,6 +15,7 @@ use crate::array::{address_of, itemsize_of, library_of, strides_of, view_of};
 use crate::cute::of_document;
 use crate::error::{layout, undecided};
 use crate::picture;
+use crate::symbolic::refused;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -44,16 +45,20 @@ pub(crate) fn describe(
     };
     if let Some(tracker) = tracker_of(OP, array)? {
         if let Some(named) = tracker.named() {
-            if other.is_some() {
-                let sentence =
-                    format!("{OP}: whether two layouts share an address is told where all sizes are numbers");
-                return Err(PyValueError::new_err(sentence));
-            }
-            return Ok(Description { kind: Kind::Names(Box::new(named.describe(bytes))), overlap: None });
+            let meeting = |other| {
+                let Some(other) = tracker_of(OP, other)? else {
+                    let sentence = format!("{OP}: a layout with names is compared with layouts, and not with arrays");
+                    return Err(PyValueError::new_err(sentence));
+                };
+                named.overlap(&*other.names(OP)?).map(Meeting::Names).map_err(|err| refused(&err))
+            };
+            let meeting = other.map(meeting).transpose()?;
+            return Ok(Description { kind: Kind::Names(Box::new(named.describe(bytes))), meeting });
         }
         let found = described(tracker.numbers(OP)?, bytes.map(Memory::of));
-        let overlap = other.map(|other| overlap_of(&found.tracker, &layout_of(OP, other)?)).transpose()?;
-        return Ok(Description { kind: Kind::Numbers(Box::new(found)), overlap });
+        let meeting =
+            other.map(|other| overlap_of(&found.tracker, &layout_of(OP, other)?).map(Meeting::Numbers)).transpose()?;
+        return Ok(Description { kind: Kind::Numbers(Box::new(found)), meeting });
     }
     let view = view_of(OP, array)?;
     let bytes = match bytes {
@@ -72,8 +77,9 @@ pub(crate) fn describe(
         }
         None => described(&view.into(), memory),
     };
-    let overlap = other.map(|other| overlap_of_array(&found.tracker, array, other)).transpose()?;
-    Ok(Description { kind: Kind::Numbers(Box::new(found)), overlap })
+    let meeting =
+        other.map(|other| overlap_of_array(&found.tracker, array, other).map(Meeting::Numbers)).transpose()?;
+    Ok(Description { kind: Kind::Numbers(Box::new(found)), meeting })
 }
 
 /// The tracker of a tracker, a view or a text; None for arrays.
@@ -154,11 +160,38 @@ enum Kind {
     Names(Box<shapetracker_symbolic::Description>),
 }
 
+/// Whether two layouts share an address: an element of each that lie at one.
+enum Meeting {
+    Numbers(Overlap),
+    Names(Option<shapetracker_symbolic::Collision>),
+}
+
+impl Meeting {
+    fn sentence(&self) -> String {
+        match self {
+            Meeting::Numbers(found) => found.to_string(),
+            Meeting::Names(Some(found)) => found.to_string(),
+            Meeting::Names(None) => "they share no address, for all values".into(),
+        }
+    }
+
+    fn document(&self) -> Value {
+        match self {
+            Meeting::Numbers(found) => Value::from(found),
+            Meeting::Names(found) => {
+                let kind = if found.is_some() { "shared" } else { "apart" };
+                Value::Null.with("sentence", self.sentence()).with("kind", kind)
+            }
+        }
+    }
+}
+
 /// The answer of `describe`.
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct Description {
     kind: Kind,
-    overlap: Option<Overlap>,
+    /// What is known of it and another layout.
+    meeting: Option<Meeting>,
 }
 
 #[pymethods]
@@ -215,11 +248,15 @@ impl Description {
     }
 
     /// Of the layout and the other one: the indices of an element of each that lie at one address, and the address; None where
-    /// they share none, and where no other layout was given. `to_dict()["overlap"]` has the reason.
+    /// they share none, and where no other layout was given; with names at values that `lines` has. `to_dict()["overlap"]` has the reason.
     #[getter]
     fn overlap<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let Some(Overlap::Shared { indices: [a, b], address }) = &self.overlap else { return Ok(None) };
-        (tuple(py, a)?, tuple(py, b)?, *address).into_pyobject(py).map(Some)
+        let ([a, b], address) = match &self.meeting {
+            Some(Meeting::Numbers(Overlap::Shared { indices, address })) => (indices, *address),
+            Some(Meeting::Names(Some(found))) => (&found.indices, found.address),
+            _ => return Ok(None),
+        };
+        (tuple(py, a)?, tuple(py, b)?, address).into_pyobject(py).map(Some)
     }
 
     /// What cuDNN and oneDNN call the layout: pairs of library and name, such as ("cuDNN", "NHWC") and ("oneDNN", "acdb").
@@ -227,7 +264,7 @@ impl Description {
     fn formats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match &self.kind {
             Kind::Numbers(found) => PyTuple::new(py, found.formats.iter().map(|format| (format.library, &format.name))),
-            Kind::Names(_) => Ok(PyTuple::empty(py)),
+            Kind::Names(found) => PyTuple::new(py, found.formats.iter().map(|format| (format.library, &format.name))),
         }
     }
 
@@ -236,7 +273,7 @@ impl Description {
     fn vector(&self) -> Option<i64> {
         match &self.kind {
             Kind::Numbers(found) => found.vector.map(|vector| vector.elements),
-            Kind::Names(_) => None,
+            Kind::Names(found) => found.vector,
         }
     }
 
@@ -252,7 +289,7 @@ impl Description {
             Kind::Numbers(found) => Value::from(&**found),
             Kind::Names(found) => Value::from(&**found),
         };
-        of_document(py, &document.with("overlap", self.overlap.as_ref()))
+        of_document(py, &document.with("overlap", self.meeting.as_ref().map(Meeting::document)))
     }
 
     /// The lines as text.
@@ -276,7 +313,7 @@ impl Description {
             Kind::Numbers(found) => found.lines(),
             Kind::Names(found) => found.lines(),
         };
-        lines.extend(self.overlap.as_ref().map(|found| Line { topic: "overlap", text: found.to_string() }));
+        lines.extend(self.meeting.as_ref().map(|found| Line { topic: "overlap", text: found.sentence() }));
         lines
     }
 }

@@ -32,6 +32,11 @@ def drawn(rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     return shape, tuple(strides), rng.randint(0, 3)
 
 
+def element(x: Any, index: tuple[int, ...]) -> Any:
+    """An element as an array without axes, which lies where the element does."""
+    return x[(*index, ...)]
+
+
 def said(answer: Any, library: str) -> dict[str, Any]:
     found = next(report for report in answer.to_dict()["reported"] if report["library"] == library)
     return dict(found)
@@ -47,9 +52,10 @@ def test_numpy_says_the_same_of_its_flags_and_strides() -> None:
         x = as_strided(memory[offset:], shape, tuple(stride * width for stride in strides))
         answer = describe(x)
         reported = said(answer, "NumPy")
-        assert reported["says"] == {"flags.c_contiguous": x.flags.c_contiguous, "flags.f_contiguous": x.flags.f_contiguous}, x.strides
+        flags = {"flags.c_contiguous": x.flags.c_contiguous, "flags.f_contiguous": x.flags.f_contiguous}
+        assert reported["says"] == flags, x.strides
         assert reported["strides"] == x.strides
-        addresses = {x[(*index, ...)].__array_interface__["data"][0] for index in numpy.ndindex(shape)}
+        addresses = {element(x, index).__array_interface__["data"][0] for index in numpy.ndindex(shape)}
         injective = len(addresses) == x.size
         assert (answer.collision is None) == injective
         if x.size:
@@ -86,7 +92,7 @@ def test_arrays_share_an_address_where_numpy_finds_one() -> None:
         if answer.overlap is not None:
             i, j, _ = answer.overlap
             shared += 1
-            assert numpy.shares_memory(x[(*i, ...)], y[(*j, ...)])
+            assert numpy.shares_memory(element(x, i), element(y, j))
     assert 100 < shared < 500
 
 
@@ -112,9 +118,8 @@ def test_pytorch_says_the_same() -> None:
     # The matrices that BLAS takes, as the product says.
     for matrix in (x, x.T, x[:, :3], x[1:, 1:].T):
         form = describe(matrix).to_dict()["matrix"]["forms"][0]
-        rows, columns, at = *matrix.shape, matrix.storage_offset()
         step = (form["leading"], 1) if form["operation"] == "T" else (1, form["leading"])
-        assert torch.equal(matrix, x.as_strided((rows, columns), step, at))
+        assert torch.equal(matrix, x.as_strided(matrix.shape, step, matrix.storage_offset()))
 
 
 def test_what_is_asked_about_is_answered() -> None:
@@ -137,6 +142,9 @@ def test_layouts_are_texts_trackers_views_and_names() -> None:
     named = describe(ShapeTracker.contiguous(Sym("B", 2), Sym("T", 2)).permute(1, 0), itemsize=2)
     assert (named.dense, named.orders) == (None, ("column-major",))
     assert named.to_dict()["tensor_map"]["kind"] in ("formula", "undecided")
+    assert describe("(2*N, 4)[:N]", "(2*N, 4)[N:]").to_dict()["overlap"]["kind"] == "apart"
+    assert describe("(2*N, 4)", "(2*N, 4)[N:]").overlap is not None
+    assert describe("(B, 3, 8, 8)").formats == (("cuDNN", "NCHW"), ("oneDNN", "abcd"))
     assert describe("(B, 4).T").lines[0][1] == "dense, row-major where B == 1, column-major"
     with pytest.raises(shapetracker.ParseError):
         describe("(4, 6).premute(1, 0)")

@@ -1,8 +1,9 @@
 //! What a layout of named sizes is to those who use it: in which order its elements lie and what takes it as it is, each for which
 //! values of the names.
 
-use shapetracker::describe::Line;
+use shapetracker::describe::{Format, Line, formats_of};
 use shapetracker::json::Value;
+use shapetracker::text::tuple;
 
 use crate::answer::{Formula, formula_text};
 use crate::ask::Ask;
@@ -47,6 +48,13 @@ pub struct Description {
     /// For which values a tensor map of CUDA describes the layout, with buffers that begin at multiples of 16 bytes; `None`
     /// where the bytes are not known.
     pub tensor_map: Option<Equality>,
+    /// What cuDNN and oneDNN call the layout, for all values.
+    pub formats: Vec<Format>,
+    /// Vectors of so many elements, a power of two, that all elements can be read by along the axis of stride 1, for all values;
+    /// wider ones may do where axes join. `None` where there is no such axis.
+    pub vector: Option<i64>,
+    /// The strides, as PyTorch reports them; empty where it is several views, or masked.
+    pub strides: Vec<Sym>,
 }
 
 /// A form in which BLAS takes a matrix, and for which values it is one.
@@ -141,6 +149,24 @@ impl Description {
             };
             lines.push(line("TMA", text));
         }
+        let formats: Vec<String> = self.formats.iter().map(ToString::to_string).collect();
+        if !formats.is_empty() {
+            lines.push(line("formats", formats.join(", ")));
+        }
+        if let Some(vector) = self.vector {
+            let plural = if vector == 1 { "" } else { "s" };
+            lines.push(line("vectors", format!("{vector} element{plural} at a time along the axis of stride 1")));
+        }
+        if !self.strides.is_empty() {
+            let strides: Vec<String> = self.strides.iter().map(ToString::to_string).collect();
+            let contiguous = match self.order("row-major") {
+                Some(Equality::Always) => "true".into(),
+                Some(Equality::Never) => "false".into(),
+                Some(when @ Equality::When { .. }) => format!("true{}", where_text(when)),
+                _ => "not decided".into(),
+            };
+            lines.push(line("PyTorch", format!("strides {}, is_contiguous() is {contiguous}", tuple(&strides))));
+        }
         lines
     }
 }
@@ -156,7 +182,7 @@ fn where_text(when: &Equality) -> String {
 }
 
 /// As a document: `bytes`, `orders` (`name`, and `when`: `kind`, and the `text` and `formula` of one), `range`, `holes`, `injective`,
-/// `collision`, `matrix` (`operation`, `leading`, `when`), `tensor_map`, and `lines`.
+/// `collision`, `matrix` (`operation`, `leading`, `when`), `tensor_map`, `formats`, `vector`, `strides`, and `lines`.
 impl From<&Description> for Value {
     fn from(found: &Description) -> Value {
         let when = |when: &Equality| {
@@ -185,6 +211,7 @@ impl From<&Description> for Value {
             let value = Value::Null.with("operation", form.operation).with("leading", number(&form.leading));
             value.with("when", when(&form.when))
         };
+        let format = |format: &Format| Value::Null.with("library", format.library).with("name", &format.name[..]);
         let range = found.range.as_ref().map(|(low, high)| Value::List(vec![number(low), number(high)]));
         let lines = found.lines().into_iter().map(|line| Value::Null.with("topic", line.topic).with("text", line.text));
         Value::Null
@@ -197,6 +224,9 @@ impl From<&Description> for Value {
             .with("collision", found.collision.as_ref().and_then(Option::as_ref).map(ToString::to_string))
             .with("matrix", found.matrix.iter().map(form).collect::<Value>())
             .with("tensor_map", found.tensor_map.as_ref().map(when))
+            .with("formats", found.formats.iter().map(format).collect::<Value>())
+            .with("vector", found.vector)
+            .with("strides", found.strides.iter().map(number).collect::<Value>())
             .with("lines", lines.collect::<Value>())
     }
 }
@@ -240,7 +270,14 @@ impl ShapeTracker {
         };
         let tensor_map = bytes.map(|bytes| self.tensor_map(bytes).unwrap_or(Equality::Undecided));
         let matrix = self.matrix().unwrap_or_default();
-        Description { tracker: self.clone(), bytes, orders, range, holes, collision, matrix, tensor_map }
+        let always: Vec<&str> =
+            orders.iter().filter(|(_, when)| *when == Equality::Always).map(|(name, _)| *name).collect();
+        let formats = formats_of(&always, self.rank());
+        let vector = self.vector(bytes).ok().flatten();
+        let strides = self.plain().map_or(&[][..], |view| &view.strides);
+        let strides = strides.iter().map(|stride| Sym::of(self.scope(), stride.clone())).collect();
+        let tracker = self.clone();
+        Description { tracker, bytes, orders, range, holes, collision, matrix, tensor_map, formats, vector, strides }
     }
 
     /// For which values a view has its elements one after the other in an order of its axes, the outermost first.
@@ -327,6 +364,40 @@ impl ShapeTracker {
         forms.into_iter().map(form).collect()
     }
 
+    /// The axis that has stride 1 for all values: the last one, if there are several.
+    fn innermost(&self, ask: &mut Ask<'_>, view: &View) -> Result<Option<usize>, Error> {
+        let mut inner = None;
+        for (axis, stride) in view.strides.iter().enumerate() {
+            if ask.equal(stride, &Poly::one())? == Some(true) {
+                inner = Some(axis);
+            }
+        }
+        Ok(inner)
+    }
+
+    /// The widest vectors along the axis of stride 1.
+    fn vector(&self, bytes: Option<u32>) -> Result<Option<i64>, Error> {
+        let Some(view) = self.plain() else { return Ok(None) };
+        let mut ask = Ask::new("describe", self.scope(), self.needs().to_vec());
+        let Some(inner) = self.innermost(&mut ask, view)? else { return Ok(None) };
+        let bytes = i64::from(bytes.unwrap_or(1).max(1));
+        let mut width = 1;
+        while bytes.count_ones() == 1 && width * 2 * bytes <= 16 {
+            let mut all = true;
+            for (axis, stride) in view.strides.iter().enumerate() {
+                let multiple = if axis == inner { &view.shape[axis] } else { stride };
+                for poly in [multiple, &view.offset] {
+                    all = all && ask.known(&Literal::divisible(poly.clone(), i128::from(width * 2)))? == Some(true);
+                }
+            }
+            if !all {
+                break;
+            }
+            width *= 2;
+        }
+        Ok(Some(width))
+    }
+
     /// For which values a tensor map describes the layout.
     fn tensor_map(&self, bytes: u32) -> Result<Equality, Error> {
         const OP: &str = "describe";
@@ -335,12 +406,7 @@ impl ShapeTracker {
         }
         let Some(view) = self.plain() else { return Ok(Equality::Undecided) };
         let mut ask = Ask::new(OP, self.scope(), self.needs().to_vec());
-        let mut inner = None;
-        for (axis, stride) in view.strides.iter().enumerate() {
-            if ask.equal(stride, &Poly::one())? == Some(true) {
-                inner = Some(axis);
-            }
-        }
+        let inner = self.innermost(&mut ask, view)?;
         let Some(inner) = inner.filter(|_| (1..=5).contains(&self.rank())) else { return Ok(Equality::Undecided) };
         let mut conditions = vec![vec![vec![multiple_of_16(&ask, &view.offset, bytes)?]]];
         for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {

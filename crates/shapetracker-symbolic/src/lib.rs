@@ -52,6 +52,7 @@ mod movement;
 mod nest;
 mod notation;
 mod operation;
+mod overlap;
 mod pair;
 mod parts;
 mod poly;

@@ -22,7 +22,7 @@ fn said(when: &Equality, point: &[i128]) -> Option<bool> {
 
 #[test]
 fn what_is_said_for_all_values_is_said_of_the_numbers() {
-    let (mut orders, mut forms, mut maps, mut holes) = ([0; 2], [0; 2], [0; 2], 0);
+    let (mut orders, mut forms, mut maps, mut holes, mut vectors) = ([0; 2], [0; 2], [0; 2], 0, 0);
     for seed in numbers(600) {
         let rng = &mut Rng(9 << 40 | seed);
         let names = names(rng);
@@ -62,6 +62,17 @@ fn what_is_said_for_all_values_is_said_of_the_numbers() {
                     maps[usize::from(said)] += 1;
                 }
             }
+            if let (Some(vector), true) = (found.vector, told.valid == Some(st.numel()) && st.numel() > 0) {
+                assert!(
+                    told.vector.is_some_and(|widest| widest.elements >= vector),
+                    "{named:?} at {point:?}: {vector}"
+                );
+                vectors += i32::from(vector > 1);
+            }
+            if st.numel() > 0 && told.order.as_ref().is_some_and(|order| !order.names.is_empty()) {
+                let formats = |format: &shapetracker::describe::Format| told.formats.contains(format);
+                assert!(found.formats.iter().all(formats), "{named:?} at {point:?}: {:?}", found.formats);
+            }
             if let (Some(left), Some((low, high))) = (&found.holes, &found.range)
                 && told.valid.is_some_and(|valid| valid > 0)
             {
@@ -73,8 +84,8 @@ fn what_is_said_for_all_values_is_said_of_the_numbers() {
             }
         }
     }
-    println!("orders {orders:?}, forms {forms:?}, maps {maps:?}, holes {holes}");
-    assert!(orders.iter().chain(&forms).all(|&count| count > 0) && maps[0] > 0 && holes > 0);
+    println!("orders {orders:?}, forms {forms:?}, maps {maps:?}, holes {holes}, vectors {vectors}");
+    assert!(orders.iter().chain(&forms).all(|&count| count > 0) && maps[0] > 0 && holes > 0 && vectors > 0);
 }
 
 #[test]
@@ -92,4 +103,45 @@ fn conditions_are_told_in_the_names() {
     assert!(told(&turned, "BLAS").contains("N with leading dimension D"));
     assert_eq!(told(&turned, "addresses"), "0 to B*T*D - 1, all of them read");
     assert_eq!(told(&turned, "writing"), "no two elements share an address");
+}
+
+#[test]
+fn layouts_that_are_apart_for_all_values_are_apart_at_each() {
+    let (mut apart, mut shared, mut unknown) = (0, 0, 0);
+    for seed in numbers(400) {
+        let rng = &mut Rng(10 << 40 | seed);
+        let names = names(rng);
+        let (one, two) = (tracker(rng, &names), tracker(rng, &names));
+        let found = one.overlap(&two);
+        let addresses =
+            |st: &shapetracker::ShapeTracker| st.addresses().flatten().collect::<std::collections::HashSet<i64>>();
+        match &found {
+            Ok(Some(found)) => {
+                shared += 1;
+                let values = || found.values.iter().map(|(name, value)| (&name[..], *value));
+                let read = |st: &ShapeTracker, which: usize| {
+                    let own: Vec<&str> = st.scope().names().iter().map(|name| &*name.name).collect();
+                    let st = st.at(values().filter(|(name, _)| own.contains(name))).unwrap();
+                    st.address(&found.indices[which])
+                };
+                assert_eq!(
+                    (read(&one, 0), read(&two, 1)),
+                    (Some(found.address), Some(found.address)),
+                    "{one:?} {two:?}"
+                );
+            }
+            Ok(None) => {
+                apart += 1;
+                for point in points(rng, &names).iter().step_by(4) {
+                    let (Ok(a), Ok(b)) = (one.at_point(point), two.at_point(point)) else { continue };
+                    if a.numel().max(b.numel()) <= 500 {
+                        assert!(addresses(&a).is_disjoint(&addresses(&b)), "{one:?} {two:?} at {point:?}");
+                    }
+                }
+            }
+            Err(_) => unknown += 1,
+        }
+    }
+    println!("{apart} apart, {shared} shared, {unknown} not known");
+    assert!(shared > 0 && unknown < shared);
 }

@@ -18,6 +18,7 @@ impl From<&Description> for Value {
             .with("bytes", found.memory.map(|memory| i64::from(memory.bytes)))
             .with("dense", found.is_dense())
             .with("order", found.order.as_ref())
+            .with("nearest_dense", found.nearest_dense.as_ref())
             .with("valid", found.valid)
             .with("range", found.range.ok().flatten())
             .with("distinct", found.distinct)

@@ -33,7 +33,7 @@ mod text;
 mod vector;
 
 pub use matrix::{Matrix, MatrixForm, NoMatrix};
-pub use order::{Digit, Format, Order};
+pub use order::{Digit, Format, Order, formats_of};
 pub use overlap::{Apart, Overlap};
 pub use reported::Reported;
 pub use tensor_map::{NoTensorMap, TensorMap, TensorMapDim};
@@ -100,6 +100,8 @@ pub struct Description {
     /// In which order the axes lie in memory; `None` where the layout is no strided view, even with its axes split, and where
     /// the elements of one axis lie between those of another one.
     pub order: Option<Order>,
+    /// The elements one after the other in row-major order, where they are not dense.
+    pub nearest_dense: Option<Nearest>,
     /// What cuDNN and oneDNN call the layout; empty where it has no name there.
     pub formats: Vec<Format>,
     /// Whether its last two axes are a matrix for BLAS.
@@ -220,6 +222,7 @@ fn described(tracker: &ShapeTracker, array: Option<Array>, memory: Option<Memory
         distinct,
         collision,
         order,
+        nearest_dense: None,
         formats: Vec::new(),
         matrix,
         nearest_matrix,
@@ -228,7 +231,12 @@ fn described(tracker: &ShapeTracker, array: Option<Array>, memory: Option<Memory
         vector: laid.as_ref().map(|laid| vector::of(laid, memory)),
         reported: Vec::new(),
     };
-    let order = description.order.as_ref().filter(|_| description.is_dense() == Some(true));
+    let is_dense = description.is_dense();
+    if is_dense == Some(false) {
+        let rows = View::contiguous(tracker.shape()).ok();
+        description.nearest_dense = rows.map(|view| Nearest { view, elements: tracker.numel() });
+    }
+    let order = description.order.as_ref().filter(|_| is_dense == Some(true));
     let plain = order.filter(|order| order.backwards.is_empty());
     let formats = plain.map(|order| order.formats(tracker.rank())).unwrap_or_default();
     let order = plain.and_then(|order| order.axes(tracker.rank()));

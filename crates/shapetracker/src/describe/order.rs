@@ -148,28 +148,13 @@ impl Order {
 
     /// What libraries call a dense layout of this order.
     pub(super) fn formats(&self, rank: usize) -> Vec<Format> {
-        let mut formats = Vec::new();
-        if rank == 0 || rank > MOST_AXES {
-            return formats;
-        }
-        for &name in &self.names {
-            let cudnn = match (name, rank) {
-                ("row-major", 4) => "NCHW",
-                ("row-major", 5) => "NCDHW",
-                ("channels_last", _) => "NHWC",
-                ("channels_last_3d", _) => "NDHWC",
-                _ => continue,
-            };
-            formats.push(Format { library: "cuDNN", name: cudnn.into() });
-        }
-        let mut tags: Vec<String> = match &self.names[..] {
-            ["blocked"] => self.blocked_tag(rank).into_iter().collect(),
-            [] => self.axes(rank).map(|axes| letters(&axes)).into_iter().collect(),
-            names => names.iter().filter_map(|name| Some(letters(&order_of(name, rank)?))).collect(),
+        let tag = match &self.names[..] {
+            _ if rank == 0 || rank > MOST_AXES => None,
+            ["blocked"] => self.blocked_tag(rank),
+            [] => self.axes(rank).map(|axes| letters(&axes)),
+            names => return formats_of(names, rank),
         };
-        tags.dedup();
-        formats.extend(tags.into_iter().map(|name| Format { library: "oneDNN", name }));
-        formats
+        tag.into_iter().map(|name| Format { library: "oneDNN", name }).collect()
     }
 
     /// The tag of a blocked layout: the outermost digits of all axes, and behind them the blocks. Nothing where a block lies
@@ -202,6 +187,30 @@ impl Order {
         let inner: String = blocks.iter().map(|block| format!("{}{}", block.size, letter(block.axis))).collect();
         Some(outer.collect::<String>() + &inner)
     }
+}
+
+/// What cuDNN and oneDNN call a dense layout of so many axes in orders that have these names; see
+/// [`Description::is_named`](super::Description::is_named).
+///
+/// ```
+/// let formats = shapetracker::describe::formats_of(&["channels_last"], 4);
+/// assert_eq!(formats.iter().map(|format| &format.name[..]).collect::<Vec<_>>(), ["NHWC", "acdb"]);
+/// ```
+pub fn formats_of(names: &[&str], rank: usize) -> Vec<Format> {
+    if rank == 0 || rank > MOST_AXES {
+        return Vec::new();
+    }
+    let cudnn = |name: &&str| match (*name, rank) {
+        ("row-major", 4) => Some("NCHW"),
+        ("row-major", 5) => Some("NCDHW"),
+        ("channels_last", _) => Some("NHWC"),
+        ("channels_last_3d", _) => Some("NDHWC"),
+        _ => None,
+    };
+    let mut tags: Vec<String> = names.iter().filter_map(|name| Some(letters(&order_of(name, rank)?))).collect();
+    tags.dedup();
+    let cudnn = names.iter().filter_map(cudnn).map(|name| Format { library: "cuDNN", name: name.into() });
+    cudnn.chain(tags.into_iter().map(|name| Format { library: "oneDNN", name })).collect()
 }
 
 /// The letter of an axis in oneDNN.
