@@ -13,6 +13,7 @@ use crate::inverse::Collision;
 use crate::json;
 use crate::literal::Literal;
 use crate::poly::Poly;
+use crate::region::factors;
 use crate::sym::Sym;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -115,7 +116,7 @@ impl Description {
         let orders = match orders.is_empty() {
             true => "dense in no order that has a name".into(),
             false if always => format!("dense, {}", orders.join(", ")),
-            false => format!("dense only if {}", orders.join(", ")),
+            false => format!("{}; else in no order that has a name", orders.join("; ")),
         };
         let mut lines = vec![line("order", orders)];
         let addresses = match (&self.range, &self.holes) {
@@ -171,9 +172,11 @@ impl Description {
     }
 }
 
-/// ` where T == 1`, and nothing where it always holds.
+/// ` where T == 1`, and nothing where it always holds; what has many cases is left to the document.
 fn where_text(when: &Equality) -> String {
+    const MOST: usize = 3;
     match when {
+        Equality::When { formula, .. } if formula.len() > MOST => " for some values".into(),
         Equality::Always => String::new(),
         Equality::When { formula, scope } => format!(" where {}", formula_text(formula, scope)),
         Equality::Never => " never".into(),
@@ -288,7 +291,8 @@ impl ShapeTracker {
             let (size, stride) = (&view.shape[axis as usize], &view.strides[axis as usize]);
             let apart = ask.made(stride.sub(&inside))?;
             // A tensor without elements has them in any order.
-            let mut alternatives = vec![vec![few(&mut ask, size)?], self.zero(&mut ask, apart)?];
+            let mut alternatives = vec![vec![few(&mut ask, size)?]];
+            alternatives.extend(self.zero(&mut ask, &apart)?);
             for size in &view.shape {
                 alternatives.push(vec![Literal::at_least(ask.made(size.neg())?)]);
             }
@@ -298,31 +302,31 @@ impl ShapeTracker {
         self.all_of(&mut ask, &conditions)
     }
 
-    /// When a polynomial is 0: of a product that is to be 1, each factor is 1 where none is negative.
-    fn zero(&self, ask: &mut Ask<'_>, poly: Poly) -> Result<Vec<Literal>, Error> {
-        let of_product = |poly: &Poly, ask: &mut Ask<'_>| -> Result<Option<Vec<Literal>>, Error> {
+    /// The ways for a polynomial to be 0: a product is where a factor is, and that a product is 1 is that each of its factors is,
+    /// where none is negative.
+    fn zero(&self, ask: &mut Ask<'_>, poly: &Poly) -> Result<Vec<Vec<Literal>>, Error> {
+        let factors = if poly.number().is_some() { vec![poly.clone()] } else { factors(poly) };
+        factors.into_iter().map(|factor| self.factor_is_zero(ask, factor)).collect()
+    }
+
+    fn factor_is_zero(&self, ask: &mut Ask<'_>, poly: Poly) -> Result<Vec<Literal>, Error> {
+        let negative = ask.made(poly.neg())?;
+        let leads = poly.terms().first().is_some_and(|term| term.1 < 0);
+        let literal = Literal::equal(if leads { negative.clone() } else { poly.clone() });
+        for poly in [poly, negative].into_iter().filter(|poly| poly.constant() == -1) {
             let product = ask.made(poly.plus_number(1))?;
-            let [(_, 1)] = product.terms() else { return Ok(None) };
+            let [(_, 1)] = product.terms() else { continue };
             let mut ones = Vec::new();
             for var in product.vars() {
                 let factor = Poly::from(var);
                 if ask.at_least(&factor, &Poly::zero())? != Some(true) {
-                    return Ok(None);
+                    return Ok(vec![literal]);
                 }
                 ones.push(Literal::equal(ask.made(factor.plus_number(-1))?));
             }
-            Ok(Some(ones))
-        };
-        let negative = ask.made(poly.neg())?;
-        for poly in [&poly, &negative] {
-            if poly.constant() == -1
-                && let Some(ones) = of_product(poly, ask)?
-            {
-                return Ok(ones);
-            }
+            return Ok(ones);
         }
-        let leads = poly.terms().first().is_some_and(|term| term.1 < 0);
-        Ok(vec![Literal::equal(if leads { negative } else { poly })])
+        Ok(vec![literal])
     }
 
     /// How many addresses of a view without collisions no element reads.
@@ -350,14 +354,11 @@ impl ShapeTracker {
             // Along an axis of one entry any stride will do.
             let (short, single) = (few(&mut ask, length)?, few(&mut ask, count)?);
             let apart = ask.made(unit.plus_number(-1))?;
-            let unit = self.zero(&mut ask, apart)?;
+            let mut unit = self.zero(&mut ask, &apart)?;
+            unit.push(vec![short]);
             let reaches = Literal::at_least(ask.made(leading.sub(length))?);
             let positive = Literal::at_least(ask.made(leading.plus_number(-1))?);
-            let conditions = [
-                vec![vec![short], unit],
-                vec![vec![single.clone()], vec![reaches]],
-                vec![vec![single], vec![positive]],
-            ];
+            let conditions = [unit, vec![vec![single.clone()], vec![reaches]], vec![vec![single], vec![positive]]];
             let when = self.all_of(&mut ask, &conditions)?;
             Ok(MatrixForm { operation, leading: Sym::of(self.scope(), leading.clone()), when })
         };
