@@ -104,19 +104,27 @@ impl Description {
     /// ```
     pub fn lines(&self) -> Vec<Line> {
         let line = |topic, text| Line { topic, text };
-        let (mut orders, mut always) = (Vec::new(), false);
+        /// A condition of more literals is told of the first order only, and of the others left to the document.
+        const MOST: usize = 3;
+        let (mut orders, mut always, mut others) = (Vec::new(), false, "");
         for (name, when) in &self.orders {
             always |= *when == Equality::Always;
             match when {
                 Equality::Never => {}
                 Equality::Undecided => orders.push(format!("{name}: not decided")),
+                Equality::When { formula, .. }
+                    if *name != "row-major" && formula.iter().map(Vec::len).sum::<usize>() > MOST =>
+                {
+                    others = "; other orders for some values";
+                }
                 when => orders.push(format!("{name}{}", where_text(when))),
             }
         }
         let orders = match orders.is_empty() {
-            true => "dense in no order that has a name".into(),
-            false if always => format!("dense, {}", orders.join(", ")),
-            false => format!("{}; else in no order that has a name", orders.join("; ")),
+            true if others.is_empty() => "dense in no order that has a name".into(),
+            true => "dense in an order that has a name for some values only".into(),
+            false if always => format!("dense, {}{others}", orders.join(", ")),
+            false => format!("{}{others}", orders.join("; ")),
         };
         let mut lines = vec![line("order", orders)];
         let addresses = match (&self.range, &self.holes) {

@@ -23,7 +23,7 @@ fn said(when: &Equality, point: &[i128]) -> Option<bool> {
 #[test]
 fn what_is_said_for_all_values_is_said_of_the_numbers() {
     let (mut orders, mut forms, mut maps, mut holes, mut vectors) = ([0; 2], [0; 2], [0; 2], 0, 0);
-    for seed in numbers(600) {
+    for seed in numbers(300) {
         let rng = &mut Rng(9 << 40 | seed);
         let names = names(rng);
         let named = tracker(rng, &names);
@@ -95,10 +95,11 @@ fn conditions_are_told_in_the_names() {
     let told = |st: &ShapeTracker, topic: &str| {
         st.describe(Some(2)).lines().into_iter().find(|line| line.topic == topic).unwrap().text
     };
-    assert_eq!(
-        told(&st, "order"),
-        "dense, row-major, column-major where B == 1 and T == 1, or T == 1 and D == 1, or B == 1 and D == 1"
-    );
+    assert_eq!(told(&st, "order"), "dense, row-major; other orders for some values");
+    let found = st.describe(None);
+    let Some(Equality::When { formula, scope }) = found.order("column-major") else { panic!() };
+    let text = shapetracker_symbolic::formula_text(formula, scope);
+    assert_eq!(text, "B == 1 and T == 1, or T == 1 and D == 1, or B == 1 and D == 1");
     let turned = st.permute([0, 2, 1]).unwrap();
     assert!(told(&turned, "BLAS").contains("N with leading dimension D"));
     assert_eq!(told(&turned, "addresses"), "0 to B*T*D - 1, all of them read");
@@ -108,7 +109,7 @@ fn conditions_are_told_in_the_names() {
 #[test]
 fn layouts_that_are_apart_for_all_values_are_apart_at_each() {
     let (mut apart, mut shared, mut unknown) = (0, 0, 0);
-    for seed in numbers(400) {
+    for seed in numbers(200) {
         let rng = &mut Rng(10 << 40 | seed);
         let names = names(rng);
         let (one, two) = (tracker(rng, &names), tracker(rng, &names));
