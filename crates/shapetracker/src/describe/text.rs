@@ -38,7 +38,8 @@ impl Description {
     /// let lines = describe(&windows, None).lines();
     /// assert_eq!(
     ///     lines[2].text,
-    ///     "elements (0, 1) and (1, 0) both lie at address 1: writing to both in place is undefined",
+    ///     "elements (0, 1) and (1, 0) both lie at address 1: writing to both in place is undefined, and a copy of 12 elements has \
+    ///      them apart",
     /// );
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
@@ -72,6 +73,12 @@ impl Description {
             Some(memory) => format!("{elements} ({})", counted(count * i128::from(memory.width()), "byte")),
             None => elements,
         }
+    }
+
+    /// The copy that is dense.
+    fn copied(&self) -> Option<String> {
+        let nearest = self.nearest_dense.as_ref()?;
+        Some(format!("a copy of {}", self.elements(nearest.elements.into())))
     }
 
     fn or_nearest(&self, nearest: Option<&Nearest>) -> String {
@@ -127,7 +134,9 @@ impl Description {
                         None => format!("{holes} of them not read"),
                     },
                 };
-                format!("{range}, {holes}")
+                let copy = self.copied().filter(|_| self.holes().is_some_and(|holes| holes > 0));
+                let copy = copy.map_or_else(String::new, |copy| format!("; {copy} has no gaps"));
+                format!("{range}, {holes}{copy}")
             }
         }
     }
@@ -136,7 +145,10 @@ impl Description {
         match &self.collision {
             Err(Undecided) => UNDECIDED.into(),
             Ok(None) => "no two elements share an address".into(),
-            Ok(Some(shared)) => format!("{shared}: writing to both in place is undefined"),
+            Ok(Some(shared)) => {
+                let copy = self.copied().map_or_else(String::new, |copy| format!(", and {copy} has them apart"));
+                format!("{shared}: writing to both in place is undefined{copy}")
+            }
         }
     }
 

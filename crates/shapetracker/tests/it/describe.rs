@@ -121,6 +121,10 @@ pub(crate) fn descriptions_say_what_all_addresses_say() {
         let is_dense = holes == 0 && array.cells.iter().all(Option::is_some) && reads.values().all(|&times| times == 1);
         same("dense", found.is_dense(), Some(is_dense))?;
         count(&dense, is_dense);
+        match is_dense {
+            true => same("nothing dense is near", &found.nearest_dense, &None)?,
+            false => nearest(&found, found.nearest_dense.as_ref(), |other| other.is_dense() == Some(true))?,
+        }
         match found.collision.as_ref().map_err(ToString::to_string)? {
             None => same("injective", true, reads.values().all(|&times| times == 1))?,
             Some(shared) => {
@@ -474,5 +478,5 @@ fn layouts_that_people_ask_about_are_described() {
     // The question of a thousand threads: rows of a matrix, every other column.
     assert_eq!(told("(6)[::2]", "BLAS"), "a vector with increment 2");
     let view: ShapeTracker = View::new([2, 3], [1, 1], 0, None).unwrap().into();
-    assert!(describe(&view, None).lines()[2].text.ends_with("writing to both in place is undefined"));
+    assert!(describe(&view, None).lines()[2].text.ends_with("undefined, and a copy of 6 elements has them apart"));
 }
