@@ -5,11 +5,12 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use shapetracker::advice::{Advice, LibraryAdvice};
+use shapetracker::describe::describe;
 use shapetracker::expr::{IndexExpr, Syntax};
 use shapetracker::json::{self, Value as Document};
 use shapetracker::{AffineMap, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, tuple, width, witness_json};
 use crate::input::text_of;
 use crate::symbolic::{self, HELP, Where};
 use crate::{grid, shown, table};
@@ -205,6 +206,13 @@ impl Explained {
             (None, Err(err)) => err.reason(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
+        let description = describe(result, None);
+        let lies = description.lines().into_iter().filter(|line| match line.topic {
+            "order" => !result.is_contiguous(),
+            "writing" => matches!(description.collision, Ok(Some(_))),
+            _ => false,
+        });
+        text += &lies.map(|line| paragraph(&sentence(&line.text), 2)).collect::<String>();
         text += &self.advice_text();
         let into = copy.map_or_else(String::new, |copy| format!(" into {copy}"));
         text += &format!(

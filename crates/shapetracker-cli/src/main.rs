@@ -7,6 +7,7 @@ mod batch;
 mod check;
 mod code;
 mod conditions;
+mod describe;
 mod explain;
 mod explore;
 mod files;
@@ -57,6 +58,8 @@ enum Command {
     Merge(merge::Args),
     /// Can a tensor be viewed under another shape without a copy? If not: why not, and the smallest copy that helps.
     Check(check::Args),
+    /// In which order the elements of a layout lie, what it leaves out and shares, and what takes it as it is: BLAS, CUDA, cuDNN, arrays.
+    Describe(describe::Args),
     /// The equations on an earlier view's strides under which a later view merges with it.
     Conditions(conditions::Args),
     /// The cheapest code for the address of an element, in the language of your choice.
@@ -100,6 +103,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
   shapetracker merge '(H, T):(1, H)' '(H*T)' --where 'T=1..4097'
   shapetracker check --shape 2,3 --strides 1,2 --to 3,2
+  shapetracker describe '(8, 32, 32, 3).permute(0, 3, 1, 2)' --dtype f16
   shapetracker conditions --shape 10,3,3 --later '(6):(4)'
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
@@ -135,6 +139,7 @@ fn main() -> ExitCode {
         }
         Command::Merge(args) => merge::merge(&args),
         Command::Check(args) => check::check(&args),
+        Command::Describe(args) => describe::describe(&args),
         Command::Conditions(args) => conditions::conditions(&args),
         Command::Index(args) => index::index(&args),
         Command::Simplify(args) => simplify::simplify(&args),

@@ -8,11 +8,11 @@ use shapetracker::json::Value as Document;
 use shapetracker::{BufferOf, ParseError};
 use shapetracker_symbolic::json::{literals, poly, polys};
 use shapetracker_symbolic::{
-    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, LibraryAdvice, Literal, Pair,
-    Question, Scope, View, bounded,
+    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Equality, Error, LibraryAdvice, Literal,
+    Pair, Question, Scope, View, bounded,
 };
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, tuple, width};
 use crate::{shown, table};
 
 /// What is known of sizes that are names.
@@ -228,6 +228,15 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     text += &table::named(result.views(), scope);
     if let Some(buffer) = &buffer {
         text += &paragraph(&format!("over {buffer}"), 2);
+    }
+    if result.as_view().is_some() {
+        let description = result.describe(None);
+        let lies = description.lines().into_iter().filter(|line| match line.topic {
+            "order" => description.order("row-major") != Some(&Equality::Always),
+            "writing" => matches!(description.collision, Some(Some(_))),
+            _ => false,
+        });
+        text += &lies.map(|line| paragraph(&sentence(&line.text), 2)).collect::<String>();
     }
     let verdict = result.single_view();
     if result.views().len() > 1 {

@@ -410,6 +410,8 @@ fn every_json_answer_is_one_line() {
         (&["check", "--shape", "2,3", "--to", "6"], 0),
         (&["check", "--shape", "2,3", "--strides", "1,2", "--to", "6"], 1),
         (&["conditions", "--shape", "2,3", "--later", "(6)"], 0),
+        (&["describe", "(2, 3)", "(6)"], 0),
+        (&["describe", "(2, 3"], 2),
         (&["index", "(2, 3)"], 0),
         (&["index", "(2, 3)", "--lang", "latex", "--kernel"], 1),
         (&["simplify", "x // 4", "--where", "x=0..9"], 0),

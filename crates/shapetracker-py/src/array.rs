@@ -530,6 +530,48 @@ pub(crate) fn strides_of(library: ArrayLibrary, array: &Bound<'_, PyAny>) -> PyR
     Ok(strides.into_iter().map(|stride| (stride % width == 0).then(|| stride / width)).collect())
 }
 
+/// How many bytes an element of an array has, where it says so.
+pub(crate) fn itemsize_of(array: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
+    let py = array.py();
+    if is_tensor(array)? {
+        return Ok(array.call_method0(intern!(py, "element_size")).and_then(|bytes| bytes.extract()).ok());
+    }
+    if let Ok(Some(itemsize)) = array.getattr_opt(intern!(py, "itemsize")) {
+        return Ok(itemsize.extract().ok());
+    }
+    if let Ok(Some(memory)) = Memory::of_buffer(array) {
+        return Ok(Some(memory.layout.width));
+    }
+    for name in [intern!(py, "__array_interface__"), intern!(py, "__cuda_array_interface__")] {
+        if let Some(interface) = array.getattr_opt(name)? {
+            return layout_of_interface("describe", name.to_str()?, &interface).map(|layout| Some(layout.width));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the element at address 0 of an array's view lies in the machine's memory; None where that is not known.
+pub(crate) fn address_of(array: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+    let py = array.py();
+    let known = |address: u64| Some(address).filter(|&address| address > 0);
+    if is_tensor(array)? {
+        let first = storage(array).and_then(|storage| storage.call_method0(intern!(py, "data_ptr"))?.extract::<u64>());
+        // Tensors that PyTorch traces with have no data.
+        return Ok(first.ok().and_then(known));
+    }
+    if let Ok(Some(memory)) = Memory::of_buffer(array) {
+        return Ok(known(memory.address() as u64));
+    }
+    for name in [intern!(py, "__array_interface__"), intern!(py, "__cuda_array_interface__")] {
+        if let Some(interface) = array.getattr_opt(name)? {
+            let layout = layout_of_interface("describe", name.to_str()?, &interface)?;
+            let data = interface.get_item("data").and_then(|data| data.get_item(0)?.extract::<u64>());
+            return Ok(data.ok().and_then(|data| data.checked_sub(layout.start as u64)).and_then(known));
+        }
+    }
+    Ok(None)
+}
+
 /// Complains about NumPy's masked arrays: what they mask is known to them alone.
 fn refuse_masked(op: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if imported(object, "numpy.ma", "MaskedArray")?.is_some() {

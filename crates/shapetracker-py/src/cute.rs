@@ -32,7 +32,7 @@ fn refused(err: &cute::Error) -> PyErr {
 }
 
 /// A document of the library as Python's values: objects become dicts, lists tuples.
-fn of_document<'py>(py: Python<'py>, document: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn of_document<'py>(py: Python<'py>, document: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match document {
         Value::Null => py.None().into_bound(py),
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),

@@ -11,6 +11,7 @@ mod chunks;
 mod compat;
 mod contiguous;
 mod cute;
+mod describe;
 mod error;
 mod expr;
 mod fit;
@@ -57,6 +58,8 @@ mod _native {
         Access, AccessPattern, AccessReport, Census, ComposedLayout, Explained, Instruction, Layout, LinearLayout,
         Mismatch, NoLayout, Phase, Swizzle, audit,
     };
+    #[pymodule_export]
+    use crate::describe::{Description, describe};
     #[pymodule_export]
     use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};
     #[pymodule_export]

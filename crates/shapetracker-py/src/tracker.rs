@@ -109,7 +109,7 @@ impl ShapeTracker {
     /// or any integer if it occurs in strides only.
     #[staticmethod]
     #[pyo3(signature = (text, r#where=None))]
-    fn parse(py: Python<'_>, text: &str, r#where: Option<&str>) -> PyResult<Self> {
+    pub(crate) fn parse(py: Python<'_>, text: &str, r#where: Option<&str>) -> PyResult<Self> {
         match r#where {
             None => {
                 text.parse().map(|made: shapetracker::ShapeTracker| made.into()).map_err(|err| parse(py, text, &err))

@@ -31,6 +31,7 @@ UNEVEN = f"UnevenStep(0, ({STEP}, Step((0, 1), 2, 3)))"
 HOLE = "NotABox(((0, 1), (1, 0)), (0, 0))"
 COST = "Cost(1, 2, 3)"
 EXPLANATION = f"explain_view({STACK}, 6)"
+DESCRIPTION = "describe(View((6, 8), (10, 1), 3), View((6, 2), (10, 1)), itemsize=2)"
 NAMED_ADVICE = "advice('x.transpose(1, 2).view(B, T*C)', ('B', 'T', 'C'))"
 ADVICE = "advice('x.transpose(1, 2).view(8, 15)', (8, 3, 5))"
 OBSTACLE = f"{EXPLANATION}.obstacles[0]"
@@ -110,6 +111,9 @@ CALLS = {
     "unserved()": "X.access; X.condition; X.kind; X.loops; X == X; X != 3; repr(X); str(X)",
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
+    DESCRIPTION: """X.dense; X.orders; X.range; X.holes; X.collision; X.overlap; X.formats; X.vector; X.lines; X.to_dict(); X._repr_html_();
+        repr(X); str(X); describe('(4, 6).T', '(6)[3:]'); describe('(N, 6).T', itemsize=2).to_dict(); describe('no'); describe(3);
+        describe('(4, 6)', itemsize=0); describe('(N, 6)', '(6)')""",
     ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
         str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('(2, 3).flip(0)').of_copy; chain_over('x.T', (2, 3)); chain_over('x.', (2, 3)); advice('x.T'); advice('x.T', 3); advice(3)""",
     NAMED_ADVICE: """X.one_view; X.answer; X.view; X.of_copy; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; bool(X);
@@ -212,7 +216,7 @@ CALLS = {
 }
 NUMPY = {
     "numpy.arange(6)": f"""of(X); of(X[::-1]); memory(X); apply({STACK}, X); apply({PADDED}, X, 7); apply({PADDED}, X, 1e40);
-        apply({PADDED}, X, 'no'); apply({STACK}, X, copy=False); explain_view(X.reshape(2, 3).T, 6); of(numpy.ma.array(X));
+        apply({PADDED}, X, 'no'); apply({STACK}, X, copy=False); explain_view(X.reshape(2, 3).T, 6); describe(X[::2], X[1::2]).to_dict(); of(numpy.ma.array(X));
         apply({PADDED}, numpy.arange(6).astype('M8[D]'), 3); apply(ShapeTracker.contiguous(6), X)""",
 }
 

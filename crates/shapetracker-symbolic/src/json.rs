@@ -10,6 +10,7 @@
 //! | [`Scope`] | `names`, each with `name` and `range`, half-open, null where there is no end; `definitions`, each with `name` and `value`; `given`, literals that hold |
 //! | [`Answer`] | `kind` (`all`, `formula`, `never` or `undecided`), `formula`, of which one list of literals must hold (where `undecided`: where it is known to be one view), `text`, `view` (one that serves wherever there is one, or null), `leaves`, each with `literals`, `view` (or null) and `verdict` (`view`, `not_one` or `undecided`), `witness` (values, and the fields of [`shapetracker::json`] without `next` and `moved`; null where there is none), `reason` (why it is undecided, or null) |
 //! | [`Pair`] | `earlier`, `later`, `scope`, `needs` (literals), and the fields of an answer |
+//! | [`Description`](crate::Description) | `shape`, `bytes`, `orders` (`name`, `when`), `range`, `holes`, `injective`, `collision` (a sentence), `matrix` (`operation`, `leading`, `when`), `tensor_map`, `formats` (`library`, `name`), `vector`, `strides`, `lines` (`topic`, `text`); what holds for some values has `kind` (`all`, `formula`, `never` or `undecided`), and with a formula `text` and `formula` |
 //! | [`ShapeTracker`] | `scope`, `shape`, `views`, `needs` (literals), and the fields of the answer whether all views are one view |
 
 use shapetracker::json::Value;

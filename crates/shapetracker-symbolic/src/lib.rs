@@ -19,6 +19,7 @@
 //! - [`Question::statement`] and [`Statement::nest`]: what a kernel computes, `C[i, j] += A[i, k] * B[k, j]`, as loops.
 //! - [`Chain::advice`]: what NumPy and PyTorch do with a chain, for which values, and what to write instead.
 //! - [`ShapeTracker::access`], [`ShapeTracker::collision`], [`ShapeTracker::invert`]: what compilers ask; [`Parts`]: a tracker as plain data.
+//! - [`ShapeTracker::describe`]: in which order the elements lie, what they leave out and share, and what takes the layout as it is.
 //! - [`Poly`], [`Scope`], [`Literal`]: what sizes, ranges and conditions are made of.
 //! - [`json`]: answers as documents.
 //!
@@ -34,6 +35,7 @@ mod advice;
 mod answer;
 mod ask;
 mod decide;
+mod describe;
 mod dims;
 mod equality;
 mod error;
@@ -50,6 +52,7 @@ mod movement;
 mod nest;
 mod notation;
 mod operation;
+mod overlap;
 mod pair;
 mod parts;
 mod poly;
@@ -66,6 +69,7 @@ mod view;
 pub use access::{Access, Floor};
 pub use advice::{Advice, LibraryAdvice};
 pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
+pub use describe::{Description, MatrixForm};
 pub use dims::MaxMerge;
 pub use equality::Equality;
 pub use error::Error;

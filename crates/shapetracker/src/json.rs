@@ -14,6 +14,8 @@
 //! | [`Cost`] | `ops`, `divmods`, `weight` |
 //! | [`LeastCopy`] | `elements` (copied), `of`, `smallest` (whether no less will do), `sentence` |
 //! | [`library`] | `library`, `name` (as its authors write it), `does`, `sentence`, `code` (or null) |
+//! | [`Description`](crate::describe::Description) | `shape`, `views`, `bytes`, `dense`, `order` (`names`, `digits`: of each `axis`, `size`, `weight`, `stride`; `backwards`, `repeated`), `valid`, `range`, `distinct`, `holes`, `injective`, `collision` (`indices`, `address`, `sentence`), `matrix` (`rows`, `columns`, `forms`: of each `operation`, `leading`; `batch`), `no_matrix` and `no_tensor_map` (`kind`, `sentence`), `nearest_dense`, `nearest_matrix` and `nearest_tensor_map` (`view`, `elements`), `tensor_map` (`dims`: of each `axes`, `size`, `stride`; `address`, `box_multiple`), `formats` (`library`, `name`), `vector` (`elements`, `run`), `reported` (`library`, `strides`, `minor_to_major`, `says`, `none`), `lines` (`topic`, `text`) |
+//! | [`Overlap`](crate::describe::Overlap) | `sentence`, `kind` (`shared`, `nothing`, `ranges`, `residues` or `searched`); `indices` and `address` where they share one, `ranges`, or `modulus` and `residues`, where they are the reason |
 //! | [`Error`] | `kind`, `message` |
 //!
 //! Of a view these are the fields that the feature `serde` reads and writes.

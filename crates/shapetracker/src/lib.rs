@@ -20,6 +20,8 @@
 //! - [`affine_runs`]: when are two views one if the axes of the later one may be split?
 //! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy? [`mod@fit`]
 //!   has the answer in parts and in sentences.
+//! - [`mod@describe`]: in which order the elements of a layout lie, what it leaves out and shares, and whether BLAS, a tensor map,
+//!   cuDNN, oneDNN and the array libraries take it as it is; [`ShapeTracker::overlap`] of two.
 //! - [`ShapeTracker::readers`] and [`ShapeTracker::coverage`]: which elements read an address, and how often addresses are
 //!   read.
 //! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
@@ -44,6 +46,7 @@ mod access;
 pub mod advice;
 mod counts;
 mod coverage;
+pub mod describe;
 mod dims;
 mod ease;
 mod error;

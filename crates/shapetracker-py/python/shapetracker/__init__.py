@@ -25,6 +25,7 @@ from ._native import (
     Condition,
     Conditions,
     Cost,
+    Description,
     Explanation,
     Expr,
     IndexExpr,
@@ -99,6 +100,7 @@ def apply(
     return _native.apply(tracker, array, fill, copy=copy, threads=threads)
 
 
+describe = _called_here(_native.describe)
 explain_view = _called_here(_native.explain_view)
 memory = _called_here(_native.memory)
 of = _called_here(_native.of)
@@ -109,6 +111,7 @@ __all__ = [
     "Condition",
     "Conditions",
     "Cost",
+    "Description",
     "Explanation",
     "Expr",
     "IndexExpr",
@@ -133,6 +136,7 @@ __all__ = [
     "advice",
     "apply",
     "conditions",
+    "describe",
     "explain_view",
     "memory",
     "merge",

@@ -4,6 +4,7 @@
 
 mod chains;
 mod cheap;
+mod describe;
 mod index;
 mod questions;
 mod random;

@@ -72,7 +72,7 @@ impl<N: ArrayNumber> Array<N> {
     }
 
     /// The array that has this layout, of which the strides along axes of size 1 are not known.
-    pub(super) fn kept(&self) -> Self {
+    pub(crate) fn kept(&self) -> Self {
         let mut strides = self.strides.clone();
         // As if axes along which elements repeat had been expanded from size 1.
         let mut next = N::from(1);
@@ -98,17 +98,17 @@ impl<N: ArrayNumber> Array<N> {
         axes.any(|(stride, size)| *stride < N::from(0) && *size > N::from(1)) && !is_empty(&self.shape)
     }
 
-    pub(super) fn numel(&self) -> N {
+    pub(crate) fn numel(&self) -> N {
         if is_empty(&self.shape) { N::from(0) } else { product(&self.shape) }
     }
 
     /// Whether the elements lie one after another in row-major order.
-    pub(super) fn is_contiguous(&self) -> bool {
+    pub(crate) fn is_contiguous(&self) -> bool {
         self.follow((0..self.shape.len()).rev())
     }
 
     /// Whether the elements lie one after another with these axes from the innermost outwards.
-    pub(super) fn follow(&self, order: impl Iterator<Item = usize>) -> bool {
+    pub(crate) fn follow(&self, order: impl Iterator<Item = usize>) -> bool {
         let mut stride = N::from(1);
         for axis in order.filter(|&axis| !self.shape[axis].is(1)) {
             if self.strides[axis] != stride {
@@ -120,7 +120,7 @@ impl<N: ArrayNumber> Array<N> {
     }
 
     /// Whether the elements lie one after another in column-major order.
-    pub(super) fn is_column_major(&self) -> bool {
+    pub(crate) fn is_column_major(&self) -> bool {
         self.follow(0..self.shape.len())
     }
 

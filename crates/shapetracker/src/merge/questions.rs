@@ -197,6 +197,19 @@ impl Stacked<'_> {
         Ok(None)
     }
 
+    /// A valid index of this stack and one of another, which read the same address of one buffer.
+    pub(crate) fn meeting(&self, other: &Stacked<'_>, work: &mut Work) -> Result<Option<[Dims; 2]>, OutOfWork> {
+        let mut system = System::default();
+        let here = Self::index_variables(&mut system, &self.whole());
+        let there = Self::index_variables(&mut system, &other.whole());
+        let a = self.trace(&mut system, &here, Demand::Valid);
+        let b = other.trace(&mut system, &there, Demand::Valid);
+        let minus = b.address.iter().map(|&(v, weight)| (v, -weight));
+        system.equation(a.address.iter().copied().chain(minus).collect::<Vec<_>>(), b.offset - a.offset);
+        let index = |values: &[i128], variables: &[usize]| variables.iter().map(|&v| values[v] as i64).collect();
+        Ok(system.solve(work)?.map(|values| [index(&values, &here), index(&values, &there)]))
+    }
+
     /// An index that is valid in one stack alone, or at which the two read different addresses. The shapes are equal.
     pub(crate) fn difference(&self, other: &Stacked<'_>, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
         for (one, another) in [(self, other), (other, self)] {

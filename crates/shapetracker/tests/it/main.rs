@@ -17,6 +17,7 @@ mod bad_input;
 mod chains;
 mod copies;
 mod corpus;
+mod describe;
 mod expressions;
 mod idioms;
 mod index;

@@ -33,6 +33,7 @@ pub(crate) mod cases {
     pub(crate) const HOSTILE: u32 = 150_000;
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
+    pub(crate) const DESCRIBED: u32 = 2_000;
     pub(crate) const SUMMARIES: u32 = 30_000;
     pub(crate) const LARGE_SUMMARIES: u32 = 3_000;
     pub(crate) const EXPRESSIONS: u32 = 200_000;

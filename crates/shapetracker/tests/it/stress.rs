@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::random::{ANSWERED, set_seed};
-use crate::{addresses, chains, expressions, index, maps, pairs, queries, questions, refining, views, ways};
+use crate::{addresses, chains, describe, expressions, index, maps, pairs, queries, questions, refining, views, ways};
 use shapetracker_testing::environment;
 
 /// Every property that is held against random cases.
@@ -33,6 +33,11 @@ const PROPERTIES: &[(&str, fn())] = &[
     (
         "queries::a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one",
         queries::a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one,
+    ),
+    ("describe::descriptions_say_what_all_addresses_say", describe::descriptions_say_what_all_addresses_say),
+    (
+        "describe::two_layouts_overlap_exactly_when_they_read_one_address",
+        describe::two_layouts_overlap_exactly_when_they_read_one_address,
     ),
     ("pairs::pairs_merge_exactly_when_they_are_one_view", pairs::pairs_merge_exactly_when_they_are_one_view),
     (
