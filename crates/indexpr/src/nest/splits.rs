@@ -253,6 +253,7 @@ impl Nest {
     ///
     /// # Errors
     /// An expression that leaves 64 bits.
+    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique` in `proofs/Splits.v`.
     pub fn splits_where_affine(&mut self) -> Result<Splits, Error> {
         let mut candidates = self.candidates()?;
         for candidate in &mut candidates {
@@ -591,6 +592,7 @@ impl Nest {
     }
 
     /// Adds a cut to a chain of cuts; the cut that it does not fit to, if there is one.
+    // Proved: `cuts_chain`, `finer_serves` in `proofs/Splits.v`.
     fn inserted(&mut self, cuts: &mut Vec<Expr>, cut: Expr) -> Result<Option<Expr>, Error> {
         let mut at = 0;
         while at < cuts.len() {
@@ -705,6 +707,7 @@ impl Nest {
     }
 
     /// Whether a function is affine after its own splits; why not, if it is not.
+    // Proved: `several_loops`, `candidate_exact` in `proofs/Splits.v`.
     fn is_served(&mut self, candidate: &Candidate, cuts: &Cuts) -> Result<Result<(), WhyUnserved>, Error> {
         let mut each = Vec::new();
         for (at, cuts) in cuts.iter().enumerate().filter(|(_, cuts)| !cuts.is_empty()) {
@@ -954,7 +957,7 @@ impl Line {
 
     /// The cuts of a loop of a size, but 1 and the size; the run that does not divide, and what it does not divide. `None` where
     /// it takes too many steps, or numbers past `i128`.
-    // No rule: it asks whether runs divide sizes.
+    // Proved: `split_at_run`, `split_loop_exact` in `proofs/Splits.v`.
     fn cuts(mut self, size: i64) -> Option<Result<Vec<i64>, (i64, i64)>> {
         let (mut cuts, mut cut, mut left) = (Vec::new(), 1_i128, i128::from(size.max(1)));
         loop {

@@ -39,6 +39,7 @@ pub(crate) type Runs = SmallVec<[i64; 8]>;
 /// Each run has at least 2 indices, so that there are at most 62; one takes a few nanoseconds for each digit. Where
 /// carries that fall together cancel, it takes at most 63 decisions whether the axis is affine up to some index, and
 /// `work` is the limit of these.
+// Proved: `split_at_run`, `split_loop_exact` in `proofs/Splits.v`.
 pub(crate) fn split(
     level: &Level,
     origin: i64,
