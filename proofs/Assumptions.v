@@ -5,7 +5,7 @@
 
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
   FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness
-  Quotient SubSums RowMajor Period Simplify Rounding Splits Cute Words.
+  Quotient SubSums RowMajor Period Simplify Rounding Splits Cute Shards.
 
 (** The main theorems. *)
 Definition main :=
@@ -127,10 +127,10 @@ Definition splits_of_loops :=
   (split_at_run, split_loop_exact, several_loops, candidate_exact, cuts_chain, finer_serves, refines_antisymmetric,
    coarsest_splits_unique).
 
-(** 12. Layouts of CuTe, and words of shards. *)
+(** 12. Layouts of CuTe, and shards. *)
 Definition layouts :=
   ((extended_agrees, inside_iff, compose_layouts_coarsest, complement_tiles, left_inverse_undoes, right_inverse_undoes),
-   (fine_wilf, one_period, after_is_rest, ramps_differ_exact)).
+   (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit)).
 
 Print Assumptions main.
 Print Assumptions words.
