@@ -5,7 +5,7 @@
 
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
   FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness
-  Quotient SubSums RowMajor Period Simplify Rounding Splits Cute Shards.
+  Quotient SubSums RowMajor Period Simplify Rounding Splits Runs Cute Shards.
 
 (** The main theorems. *)
 Definition main :=
@@ -125,7 +125,7 @@ Definition rules_of_machines :=
 (** 11. Splits of loops. *)
 Definition splits_of_loops :=
   (split_at_run, split_loop_exact, several_loops, candidate_exact, cuts_chain, finer_serves, refines_antisymmetric,
-   coarsest_splits_unique).
+   coarsest_splits_unique, unlike_counts, followed_run, narrowed_run).
 
 (** 12. Layouts of CuTe, and shards. *)
 Definition layouts :=
