@@ -1024,6 +1024,27 @@ Proof.
     split; [assumption|]. apply (each_finer ns _ fss); assumption.
 Qed.
 
+(** All this is for functions of all indices.  Of one that counts at some of them only there may be no coarsest split: at 0, 2
+    and 3 of a loop of 6 the values 0, 2 and 5 are sums of digits for either of two splits that do not refine each other, and
+    not without a split. *)
+Definition serves_where (P : Z -> Prop) (g : Z -> Z) (fs : list Z) : Prop :=
+  exists ds, length ds = length fs /\ forall x, P x -> g x = g 0 + dot ds (digits fs x).
+
+Example no_coarsest_under_a_guard :
+  let P := fun x => x = 0 \/ x = 2 \/ x = 3 in
+  let g := fun x => if x =? 2 then 2 else if x =? 3 then 5 else 0 in
+  factors 6 [2; 3] /\ factors 6 [3; 2] /\ serves_where P g [2; 3] /\ serves_where P g [3; 2] /\
+  ~ refines [2; 3] [3; 2] /\ ~ refines [3; 2] [2; 3] /\ ~ serves_where P g [6].
+Proof.
+  repeat split; try (repeat constructor; lia).
+  - exists [3; 2]. split; [reflexivity|]. intros x [->|[->| ->]]; reflexivity.
+  - exists [1; 5]. split; [reflexivity|]. intros x [->|[->| ->]]; reflexivity.
+  - intros H. destruct (H 3 ltac:(left; reflexivity)) as [E|[E|[]]]; discriminate.
+  - intros H. destruct (H 2 ltac:(left; reflexivity)) as [E|[E|[]]]; discriminate.
+  - intros ([|d [|e ds]] & L & S); try discriminate. pose proof (S 2 ltac:(tauto)) as S2. pose proof (S 3 ltac:(tauto)) as S3.
+    change (2 = 0 + (d * 2 + 0)) in S2. change (5 = 0 + (d * 3 + 0)) in S3. lia.
+Qed.
+
 (** A loop of 12 with runs of 2, and with runs of 3; two loops that carry into each other; and a loop of 7. *)
 Example splits_examples :
   let i2 := fun i => match i with [x] => x / 2 + x mod 2 * 9 | _ => 0 end in
