@@ -129,7 +129,8 @@ Definition splits_of_loops :=
 
 (** 12. Layouts of CuTe, and shards. *)
 Definition layouts :=
-  ((extended_agrees, inside_iff, compose_layouts_coarsest, complement_tiles, left_inverse_undoes, right_inverse_undoes),
+  ((extended_agrees, inside_iff, reached_agrees, compose_layouts_coarsest, complement_tiles, complement_unique,
+    left_inverse_undoes, right_inverse_undoes, right_inverse_longest),
    (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit)).
 
 Print Assumptions main.

@@ -269,6 +269,40 @@ Example compose_examples :
   compose_layouts false [(4, 2); (6, 3); (8, 5)] [(6, 3)] = None.
 Proof. repeat split; vm_compute; reflexivity. Qed.
 
+(** ** What is composed *)
+
+(** A layout as far as numbers up to the last that is asked for reach into it: what lies past that is left out, and what would
+    end before it is the last mode. *)
+Fixpoint reached_modes (last : Z) (ms : list mode) : list mode :=
+  match ms with
+  | [] => []
+  | (s, d) :: r =>
+      if match r with [] => false | _ => s <=? last end then (s, d) :: reached_modes (last / s) r else [(last + 1, d)]
+  end.
+
+Lemma at_extended_zero : forall ms, at_extended ms 0 = 0.
+Proof.
+  induction ms as [|[s d] [|m ms] IH]; [reflexivity|simpl; ring|].
+  change (at_extended ((s, d) :: m :: ms) 0) with (d * (0 mod s) + at_extended (m :: ms) (0 / s)).
+  rewrite Zmod_0_l, Zdiv_0_l, IH. ring.
+Qed.
+
+(** It has those numbers, and the values that the layout has where its last mode goes on. *)
+Theorem reached_agrees : forall ms last x, ms <> [] -> positives (map fst ms) -> 0 <= x <= last ->
+  x < numel (map fst (reached_modes last ms)) /\ at_number (reached_modes last ms) x = at_extended ms x.
+Proof.
+  unfold at_number. induction ms as [|[s d] ms IH]; intros last x N P X; [congruence|]. inversion P as [|? ? P1 P2]; subst.
+  simpl in P1. cbn [reached_modes]. destruct ms as [|m ms].
+  - cbn [map fst snd numel digits dot at_extended]. rewrite Z.mod_small by lia. split; [lia|ring].
+  - change (at_extended ((s, d) :: m :: ms) x) with (d * (x mod s) + at_extended (m :: ms) (x / s)).
+    destruct (Z.leb_spec s last).
+    + destruct (IH (last / s) (x / s)) as [I1 I2]; [discriminate|assumption| |].
+      { split; [apply Z.div_pos; lia|apply Z.div_le_mono; lia]. }
+      cbn [map fst snd numel digits dot] in *. rewrite I2. split; [|reflexivity].
+      pose proof (Z.div_mod x s ltac:(lia)). pose proof (Z.mod_pos_bound x s P1). nia.
+    + cbn [map fst snd numel digits dot]. rewrite !Z.mod_small, Z.div_small, at_extended_zero by lia. split; [lia|ring].
+Qed.
+
 (** * Complements *)
 
 (** The modes of a layout by ascending stride, those of stride 0 left out, and what they and their complement fill: modes
@@ -578,6 +612,23 @@ Proof.
     destruct (gaps_multiple ms 1 g n ltac:(lia) P G) as (N1 & _ & _). eexists. apply gaps_tile; [assumption|exact G|nia].
 Qed.
 
+(** There is one such set. *)
+Theorem complement_unique : forall ms S S' N, positive_modes ms -> tiles ms S N -> tiles ms S' N -> forall y, S y <-> S' y.
+Proof.
+  intros ms S S' N P T T'. destruct (zero_coordinate ms P) as [Z0 Z1].
+  assert (R : forall A, tiles ms A N -> forall y, A y -> 0 <= y < N).
+  { intros A (A1 & _) y H. specialize (A1 _ y Z0 H). rewrite Z1 in A1. lia. }
+  assert (G : forall n A B, tiles ms A N -> tiles ms B N -> forall y, 0 <= y < Z.of_nat n -> A y -> B y).
+  { induction n as [|n IH]; intros A B TA TB y Y H; [lia|]. pose proof (R A TA y H) as YN.
+    pose proof TB as (B1 & B2 & B3). destruct (B2 y YN) as (x & s & X & HS & V).
+    destruct (value_zero_or_large ms 1 x ltac:(lia) P X) as [->|L]; [rewrite Z1 in V; replace y with s by lia; assumption|].
+    exfalso. pose proof (R B TB s HS) as SN. apply (IH B A TB TA s ltac:(lia)) in HS. destruct TA as (_ & _ & A3).
+    destruct (A3 x s _ y X HS Z0 H) as [-> _]; [rewrite Z1; lia|]. rewrite Z1 in L. lia. }
+  intros y. split; intros H.
+  - pose proof (R S T y H). apply (G (Z.to_nat (y + 1)) S S' T T'); [lia|assumption].
+  - pose proof (R S' T' y H). apply (G (Z.to_nat (y + 1)) S' S T' T); [lia|assumption].
+Qed.
+
 (** * Inverses *)
 
 (** A mode with its weight: how many numbers further its next entry is. *)
@@ -733,4 +784,65 @@ Proof.
   split.
   - rewrite N, <- B, dot_weights by assumption. apply Z.mod_pos_bound, numel_pos; assumption.
   - unfold at_number at 1. rewrite B, <- W2, K, H, dot_weights by assumption. rewrite R1 in I. apply Z.mod_small; assumption.
+Qed.
+
+(** Where no two coordinates have the same value, and no mode begins where the counted ones end, that end is no value: so no
+    right inverse is longer.  The coordinates are those of the counted modes and then of the others. *)
+Theorem right_inverse_longest : forall ts rest,
+  Forall (fun t => 2 <= size_of t /\ 1 <= stride_of t) (ts ++ rest) -> map stride_of ts = weights (map size_of ts) ->
+  (forall c c', inbox (whole (map size_of (ts ++ rest))) c -> inbox (whole (map size_of (ts ++ rest))) c' ->
+     dot (map stride_of (ts ++ rest)) c = dot (map stride_of (ts ++ rest)) c' -> c = c') ->
+  (forall t, In t rest -> stride_of t <> numel (map size_of ts)) ->
+  forall c, inbox (whole (map size_of (ts ++ rest))) c -> dot (map stride_of (ts ++ rest)) c <> numel (map size_of ts).
+Proof.
+  intros ts rest P H INJ NO c C E. set (m := numel (map size_of ts)) in *.
+  apply Forall_app in P. destruct P as [PT PR].
+  assert (PS : positives (map size_of ts)).
+  { unfold positives. rewrite Forall_map. eapply Forall_impl; [|exact PT]. simpl; intros; lia. }
+  assert (PZ : positives (map size_of rest)).
+  { unfold positives. rewrite Forall_map. eapply Forall_impl; [|exact PR]. simpl; intros; lia. }
+  assert (JOIN : forall a b, inbox (whole (map size_of ts)) a -> inbox (whole (map size_of rest)) b ->
+            inbox (whole (map size_of (ts ++ rest))) (a ++ b) /\
+            dot (map stride_of (ts ++ rest)) (a ++ b) = dot (weights (map size_of ts)) a + dot (map stride_of rest) b).
+  { intros a b A B. rewrite !map_app. split.
+    - clear - A B. unfold whole. rewrite map_app. revert a A. induction (map size_of ts) as [|s l IH]; intros [|y a] A; simpl in A; try tauto.
+      destruct A as [A1 A2]. split; [exact A1|apply IH; exact A2].
+    - apply inbox_length in A. unfold whole in A. rewrite !map_length in A. rewrite dot_app by (rewrite map_length; congruence).
+      rewrite H. reflexivity. }
+  assert (SPLIT : exists a b, c = a ++ b /\ inbox (whole (map size_of ts)) a /\ inbox (whole (map size_of rest)) b).
+  { clear - C. rewrite map_app in C. unfold whole in *. rewrite map_app in C. revert c C.
+    induction (map size_of ts) as [|s l IH]; intros c C; [exists [], c; split; [reflexivity|split; [exact I|exact C]]|].
+    destruct c as [|y c]; [destruct C|]. destruct C as [C1 C2]. destruct (IH c C2) as (a & b & -> & A & B).
+    exists (y :: a), b. split; [reflexivity|]. split; [split; assumption|assumption]. }
+  destruct SPLIT as (a & b & -> & A & B). destruct (JOIN a b A B) as [_ V]. rewrite V in E.
+  assert (AB : 0 <= dot (weights (map size_of ts)) a < m).
+  { pose proof (dot_weights (map size_of ts) (dot (weights (map size_of ts)) a) PS) as D.
+    rewrite digits_of_coordinate in D by assumption. rewrite D. apply Z.mod_pos_bound, numel_pos; assumption. }
+  (* A unit of some other mode is at most [m], and less: then the counted modes reach it, too. *)
+  assert (U : exists e, inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest) /\ 0 <= dot (map stride_of rest) e < m).
+  { assert (G : forall rest b, Forall (fun t => 2 <= size_of t /\ 1 <= stride_of t) rest -> (forall t, In t rest -> stride_of t <> m) ->
+              inbox (whole (map size_of rest)) b -> 0 < dot (map stride_of rest) b <= m ->
+              exists e, inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest) /\ 0 <= dot (map stride_of rest) e < m).
+    { clear. induction rest as [|t rest IH]; intros [|y b] P NO B D; simpl in B; try tauto; [simpl in D; lia|].
+      inversion P as [|? ? P1 P2]; subst. destruct B as [B1 B2]. cbn [map dot] in D.
+      assert (PZ : positives (map size_of rest)).
+      { unfold positives. rewrite Forall_map. eapply Forall_impl; [|exact P2]. simpl; intros; lia. }
+      assert (0 <= dot (map stride_of rest) b).
+      { clear - B2 P2. revert b B2. induction rest as [|t rest IH]; intros [|y b] B2; simpl in B2; try tauto; [simpl; lia|].
+        inversion P2 as [|? ? P3 P4]; subst. destruct B2 as [B3 B4]. specialize (IH P4 b B4). cbn [map dot]. nia. }
+      destruct (Z.eq_dec y 0) as [->|Y].
+      - destruct (IH b P2 ltac:(intros u K; apply NO; right; exact K) B2 ltac:(lia)) as (e & E1 & E2 & E3).
+        exists (0 :: e). split; [split; [simpl; lia|exact E1]|]. split; [intros K; injection K; exact E2|]. cbn [map dot]. lia.
+      - exists (1 :: zeros (map size_of rest)). split; [split; [simpl; lia|apply zeros_inbox; assumption]|].
+        split; [discriminate|]. cbn [map dot]. rewrite dot_zeros. specialize (NO t ltac:(left; reflexivity)). nia. }
+    apply (G rest b PR NO B). lia. }
+  destruct U as (e & E1 & E2 & E3). set (v := dot (map stride_of rest) e) in *.
+  destruct (JOIN (zeros (map size_of ts)) e (zeros_inbox _ PS) E1) as [J1 J2].
+  destruct (JOIN (digits (map size_of ts) v) (zeros (map size_of rest)) (digits_inbox _ _ PS) (zeros_inbox _ PZ)) as [J3 J4].
+  rewrite dot_zeros in J2, J4. rewrite dot_weights, Z.mod_small in J4 by (assumption || exact E3).
+  assert (K : zeros (map size_of ts) ++ e = digits (map size_of ts) v ++ zeros (map size_of rest)) by (apply INJ; [assumption|assumption|lia]).
+  apply E2. apply (f_equal (skipn (length (map size_of ts)))) in K. rewrite !skipn_app in K.
+  unfold zeros at 1 2 in K. rewrite digits_length, !map_length in K. rewrite !skipn_all2 in K by (rewrite ?digits_length, !map_length; lia).
+  rewrite (skipn_all2 (digits (map size_of ts) v)) in K by (rewrite digits_length, map_length; lia).
+  rewrite Nat.sub_diag in K. exact K.
 Qed.

@@ -236,7 +236,7 @@ impl Layout {
 
     /// The layout as a view of the numbers that the values of another are, which has coordinates: axes outermost first,
     /// and no longer than they reach.
-    // Proved: `inside_iff`, `extended_agrees` in `proofs/Cute.v`.
+    // Proved: `inside_iff`, `extended_agrees`, `reached_agrees` in `proofs/Cute.v`.
     pub(crate) fn positions(&self, other: &Layout, strict: bool) -> Result<View, NoComposition> {
         let (mut weight, size) = (1, self.size());
         for (size_of_leaf, stride) in other.leaves() {
