@@ -131,7 +131,8 @@ Definition splits_of_loops :=
 Definition layouts :=
   ((extended_agrees, inside_iff, reached_agrees, compose_layouts_coarsest, complement_tiles, complement_unique,
     left_inverse_undoes, right_inverse_undoes, right_inverse_longest),
-   (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit)).
+   (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit),
+   (rank_of_place, digit_stays, digit_among_others, placed_among_others)).
 
 Print Assumptions main.
 Print Assumptions words.

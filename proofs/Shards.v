@@ -520,3 +520,229 @@ Proof.
     replace (step - q + w * n) with (step * m * k + step) in P1 by lia. rewrite DK in P1 by nia.
     rewrite Z.div_same in P1 by lia. lia.
 Qed.
+
+(** ** Several mesh axes along one axis *)
+
+(** The place among those of one device, which all have one digit: the place without that digit. *)
+Definition without (t m x : Z) : Z := x / (t * m) * t + x mod t.
+
+(** It counts the places of the device in their order. *)
+Theorem rank_of_place : forall t m x y, 0 < t -> 0 < m ->
+  x = without t m x / t * (t * m) + digit t m x * t + without t m x mod t /\
+  (digit t m x = digit t m y -> x < y -> without t m x < without t m y).
+Proof.
+  intros t m x y T M. assert (TM : 0 < t * m) by nia.
+  assert (K : forall x, x = without t m x / t * (t * m) + digit t m x * t + without t m x mod t).
+  { clear x y. intros x. unfold without, digit. pose proof (Z.mod_pos_bound x t T).
+    rewrite Z.div_add_l, (Z.div_small (x mod t)), Z.add_0_r by lia.
+    rewrite (Z.add_comm (_ * t)), Z.mod_add, Z.mod_mod by lia.
+    pose proof (Z.div_mod x (t * m) ltac:(lia)) as D. rewrite Z.rem_mul_r in D by lia. lia. }
+  split; [apply K|]. intros E L. pose proof (K x) as X. pose proof (K y) as Y. rewrite E in X.
+  set (a := without t m x) in *. set (b := without t m y) in *.
+  pose proof (Z.div_mod a t ltac:(lia)). pose proof (Z.mod_pos_bound a t T).
+  pose proof (Z.div_mod b t ltac:(lia)). pose proof (Z.mod_pos_bound b t T).
+  destruct (Z.lt_trichotomy (a / t) (b / t)) as [C|[C|C]].
+  { assert (t * (a / t) + t <= t * (b / t)) by nia. lia. }
+  { rewrite C in *. lia. }
+  assert (b / t * (t * m) + t * m <= a / t * (t * m)) by nia. assert (t <= t * m) by nia. lia.
+Qed.
+
+(** Two digits are disjoint if one ends where or before the other one begins. *)
+Definition disjoint (d e : Z * Z) : Prop := (fst d * snd d | fst e) \/ (fst e * snd e | fst d).
+
+(** A digit without another one that is disjoint: its step is smaller by the size of one below it. *)
+Definition adjusted (e d : Z * Z) : Z * Z := if fst e <? fst d then (fst d / snd e, snd d) else d.
+
+Definition positive (d : Z * Z) : Prop := 0 < fst d /\ 2 <= snd d.
+
+(** Which one of two is below the other is told by the steps. *)
+Lemma below_or_above : forall e d, positive e -> positive d -> disjoint e d ->
+  (fst e < fst d /\ exists k, fst d = k * (fst e * snd e) /\ 0 < k /\ adjusted e d = (k * fst e, snd d)) \/
+  (fst d <= fst e /\ adjusted e d = d /\ exists k, fst e = k * (fst d * snd d) /\ 0 < k).
+Proof.
+  intros [t m] [t' m'] [E1 E2] [D1 D2] H. unfold disjoint, adjusted in *. cbn [fst snd] in *. destruct H as [[k K]|[k K]].
+  - left. assert (TM : 2 * t <= t * m) by nia. assert (0 < k) by nia.
+    assert (t * m * 1 <= t * m * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t < t') by lia. split; [assumption|]. exists k. split; [assumption|]. split; [assumption|].
+    destruct (Z.ltb_spec t t'); [|lia]. f_equal. rewrite K. replace (k * (t * m)) with (k * t * m) by ring. apply Z.div_mul. lia.
+  - right. assert (TM : 2 * t' <= t' * m') by nia. assert (0 < k) by nia.
+    assert (t' * m' * 1 <= t' * m' * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t' < t) by lia. split; [lia|]. split; [|exists k; split; assumption].
+    destruct (Z.ltb_spec t t'); [lia|reflexivity].
+Qed.
+
+(** The digit of the rank is that of the place. *)
+Theorem digit_stays : forall e d x, positive e -> positive d -> disjoint e d ->
+  digit (fst (adjusted e d)) (snd (adjusted e d)) (without (fst e) (snd e) x) = digit (fst d) (snd d) x.
+Proof.
+  intros e d x E D H. destruct (below_or_above e d E D H) as [(_ & k & K & KP & ->)|(_ & -> & k & K & KP)];
+    destruct e as [t m], d as [t' m'], E as [E1 E2], D as [D1 D2]; unfold digit, without; cbn [fst snd] in *.
+  - rewrite K. f_equal. pose proof (Z.mod_pos_bound x t E1). rewrite (Z.mul_comm k t), <- Z.div_div by lia.
+    rewrite Z.div_add_l, (Z.div_small (x mod t)), Z.add_0_r by lia. rewrite Z.div_div by nia. f_equal. ring.
+  - rewrite K. replace (x / (k * (t' * m') * m) * (k * (t' * m')) + x mod (k * (t' * m')))
+      with (x mod (t' * (m' * k)) + x / (k * (t' * m') * m) * k * m' * t') by (replace (k * (t' * m')) with (t' * (m' * k)) by ring; ring).
+    rewrite Z.div_add by lia. rewrite Z.mod_add by lia. rewrite (Z.rem_mul_r x t' (m' * k)) by nia.
+    rewrite (Z.mul_comm t' (_ mod _)), Z.div_add, (Z.div_small (x mod t')) by (apply Z.mod_pos_bound || idtac; lia).
+    rewrite Z.add_0_l, (Z.rem_mul_r (x / t') m' k) by lia. rewrite (Z.mul_comm m' (_ mod k)), Z.mod_add by lia. apply Z.mod_mod. lia.
+Qed.
+
+(** Digits that are disjoint stay so. *)
+Lemma adjusted_positive : forall e d, positive e -> positive d -> disjoint e d -> positive (adjusted e d).
+Proof.
+  intros e d E D H. destruct (below_or_above e d E D H) as [(_ & k & K & KP & ->)|(_ & -> & _)]; [|assumption].
+  destruct E, D. split; cbn [fst snd]; [nia|assumption].
+Qed.
+
+Lemma end_is_later : forall c d, positive c -> positive d -> (fst c * snd c | fst d) -> fst c < fst d.
+Proof.
+  intros [t m] [t' m'] [A1 A2] [B1 B2] [q Q]. cbn [fst snd] in *. assert (2 * t <= t * m) by nia. assert (0 < q) by nia.
+  assert (t * m * 1 <= t * m * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+Qed.
+
+Lemma adjusted_divides : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d ->
+  (fst c * snd c | fst d) -> (fst (adjusted e c) * snd (adjusted e c) | fst (adjusted e d)).
+Proof.
+  intros e c d E C D HC HD Q. pose proof (end_is_later c d C D Q). destruct Q as [q Q]. destruct E as [E1 E2].
+  destruct (below_or_above e c ltac:(split; assumption) C HC) as [(L & k & K & KP & ->)|(L & -> & k & K & KP)];
+    destruct (below_or_above e d ltac:(split; assumption) D HD) as [(L' & j & J & JP & ->)|(L' & -> & j & J & JP)];
+    cbn [fst snd].
+  - exists q. apply (Z.mul_reg_r _ _ (snd e)); [lia|]. rewrite K, J in Q. lia.
+  - lia.
+  - exists (j * k). rewrite K. ring.
+  - exists q. assumption.
+Qed.
+
+Lemma adjusted_disjoint : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+  disjoint (adjusted e c) (adjusted e d).
+Proof. intros e c d E C D HC HD [H|H]; [left|right]; apply adjusted_divides; assumption. Qed.
+
+Lemma adjusted_order : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+  (fst (adjusted e c) < fst (adjusted e d) <-> fst c < fst d).
+Proof.
+  intros e c d E C D HC HD [H|H].
+  - pose proof (end_is_later _ _ C D H).
+    pose proof (end_is_later _ _ (adjusted_positive e c E C HC) (adjusted_positive e d E D HD) (adjusted_divides e c d E C D HC HD H)).
+    tauto.
+  - pose proof (end_is_later _ _ D C H).
+    pose proof (end_is_later _ _ (adjusted_positive e d E D HD) (adjusted_positive e c E C HC) (adjusted_divides e d c E D C HD HC H)).
+    lia.
+Qed.
+
+(** The digits of earlier cuts along the axis, each as it is in the list that those before it leave. *)
+Fixpoint in_turn (n : nat) (es : list (Z * Z)) : list (Z * Z) :=
+  match n, es with S k, e :: r => e :: in_turn k (map (adjusted e) r) | _, _ => [] end.
+
+Definition rank (es : list (Z * Z)) (x : Z) : Z :=
+  fold_left (fun x e => without (fst e) (snd e) x) (in_turn (length es) es) x.
+
+Definition digit_left (es : list (Z * Z)) (d : Z * Z) : Z * Z := fold_left (fun d e => adjusted e d) (in_turn (length es) es) d.
+
+(** The product of the sizes of those that are below a digit. *)
+Fixpoint sizes_below (d : Z * Z) (es : list (Z * Z)) : Z :=
+  match es with [] => 1 | e :: r => (if fst e <? fst d then snd e else 1) * sizes_below d r end.
+
+Lemma sizes_below_positive : forall d es, Forall positive es -> 0 < sizes_below d es.
+Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes_below]; [lia|]. destruct (fst e <? fst d); nia. Qed.
+
+(** In the list that the earlier cuts leave of an axis the digit is one again: its step is smaller by the sizes of those that are
+    below it. *)
+Theorem digit_among_others : forall es d x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es ->
+  digit (fst (digit_left es d)) (snd (digit_left es d)) (rank es x) = digit (fst d) (snd d) x /\
+  digit_left es d = (fst d / sizes_below d es, snd d).
+Proof.
+  intros es. remember (length es) as n eqn:E. revert es E.
+  induction n as [|n IH]; intros [|e es] E d x P D H O; try discriminate.
+  - unfold digit_left, rank. cbn [in_turn fold_left length sizes_below]. rewrite Z.div_1_r. destruct d. split; reflexivity.
+  - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
+    assert (L : length (map (adjusted e) es) = length es) by apply map_length.
+    injection E as E.
+    assert (P' : Forall positive (map (adjusted e) es)).
+    { rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply adjusted_positive; [assumption|apply P2, C|apply O1, C]. }
+    assert (H' : Forall (fun c => disjoint c (adjusted e d)) (map (adjusted e) es)).
+    { rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C]. }
+    assert (O' : ForallOrdPairs disjoint (map (adjusted e) es)).
+    { clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst. inversion O1; subst. cbn [map].
+      constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f F.
+      apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto]. }
+    destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (without (fst e) (snd e) x) P'
+      (adjusted_positive e d P1 D H1) H' O') as [I1 I2].
+    unfold digit_left, rank in *. cbn [length in_turn fold_left]. rewrite L in I1, I2. split.
+    + rewrite I1. apply digit_stays; assumption.
+    + rewrite I2. cbn [sizes_below].
+      assert (S : sizes_below (adjusted e d) (map (adjusted e) es) = sizes_below d es).
+      { clear - P1 P2 O1 D H1 H2. induction es as [|f es IH]; [reflexivity|]. inversion P2; subst. inversion O1; subst. inversion H2; subst.
+        cbn [map sizes_below]. rewrite IH by assumption. f_equal.
+        assert (SF : snd (adjusted e f) = snd f) by (unfold adjusted; destruct (fst e <? fst f); reflexivity). rewrite SF.
+        match goal with F : positive f, DF : disjoint e f, FD : disjoint f d |- _ =>
+          pose proof (adjusted_order e f d P1 F D DF H1 FD) as A end.
+        destruct (Z.ltb_spec (fst (adjusted e f)) (fst (adjusted e d))), (Z.ltb_spec (fst f) (fst d)); reflexivity || tauto || lia. }
+      pose proof (sizes_below_positive d es P2) as SP.
+      rewrite S. clear - P1 D H1 SP. destruct P1 as [E1 E2]. unfold adjusted. destruct (Z.ltb_spec (fst e) (fst d)); cbn [fst snd]; f_equal.
+      * apply Z.div_div; lia.
+      * rewrite Z.mul_1_l. reflexivity.
+Qed.
+
+Fixpoint sizes (es : list (Z * Z)) : Z := match es with [] => 1 | e :: r => snd e * sizes r end.
+
+Lemma left_over : forall es d n x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n) -> 0 <= x < n ->
+  exists left, n = left * sizes es /\ 0 < left /\ (fst (digit_left es d) * snd (digit_left es d) | left) /\ 0 <= rank es x < left.
+Proof.
+  intros es. remember (length es) as k eqn:E. revert es E.
+  induction k as [|k IH]; intros [|e es] E d n x P D H O N F Q X; try discriminate.
+  - exists n. unfold digit_left, rank. cbn [in_turn fold_left length sizes]. split; [ring|]. split; [assumption|]. split; assumption.
+  - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
+    inversion F as [|? ? F1 F2]; subst. injection E as E.
+    assert (L : length (map (adjusted e) es) = length es) by apply map_length.
+    set (end_ := (n, 2)). assert (EP : positive end_) by (split; simpl; lia).
+    assert (ED : forall c, (fst c * snd c | n) -> disjoint c end_) by (intros c C; left; exact C).
+    destruct F1 as [q F1]. assert (A : fst (adjusted e end_) = q * fst e).
+    { assert (fst e < n) by (apply (end_is_later e end_ P1 EP); exists q; exact F1). unfold adjusted. cbn [fst snd end_].
+      destruct (Z.ltb_spec (fst e) n); [|lia]. cbn [fst]. rewrite F1. replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring.
+      destruct P1. apply Z.div_mul. lia. }
+    assert (DIV : forall c, positive c -> disjoint e c -> (fst c * snd c | n) ->
+              (fst (adjusted e c) * snd (adjusted e c) | q * fst e)).
+    { intros c C DC K. rewrite <- A. apply adjusted_divides; [assumption|assumption|assumption|assumption| |exact K].
+      apply ED. exists q. exact F1. }
+    destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (q * fst e) (without (fst e) (snd e) x))
+      as (left & I1 & I2 & I3 & I4).
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply adjusted_positive; [assumption|apply P2, C|apply O1, C].
+    + apply adjusted_positive; assumption.
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C].
+    + clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst. inversion O1; subst. cbn [map].
+      constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f FI.
+      apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto].
+    + destruct P1. nia.
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply DIV; [apply P2, C|apply O1, C|apply F2, C].
+    + apply DIV; assumption.
+    + destruct P1 as [E1 E2]. unfold without. pose proof (Z.mod_pos_bound x (fst e) E1). assert (TM : 0 < fst e * snd e) by nia.
+      assert (0 <= x / (fst e * snd e)) by (apply Z.div_pos; lia).
+      assert (x / (fst e * snd e) < q) by (apply Z.div_lt_upper_bound; lia). nia.
+    + exists left. unfold digit_left, rank in *. cbn [length in_turn fold_left sizes]. rewrite L in I3, I4.
+      assert (S : sizes (map (adjusted e) es) = sizes es).
+      { clear. induction es as [|f es IH]; [reflexivity|]. cbn [map sizes]. rewrite IH. f_equal.
+        unfold adjusted. destruct (fst e <? fst f); reflexivity. }
+      rewrite S in I1. split; [rewrite F1; replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring; rewrite I1; ring|].
+      split; [assumption|]. split; assumption.
+Qed.
+
+Lemma sizes_positive : forall es, Forall positive es -> 0 < sizes es.
+Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes]; nia. Qed.
+
+(** So the placement that is answered for it, a cut of the list that the earlier ones leave into as many pieces as the digit
+    repeats in it, gives each place to the device that had it. *)
+Theorem placed_among_others : forall es d n x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n) -> 0 <= x < n ->
+  owner (n / sizes es / (fst d / sizes_below d es * snd d)) (snd d) (n / sizes es) (rank es x) = digit (fst d) (snd d) x.
+Proof.
+  intros es d n x P D H O N F Q X. destruct (left_over es d n x P D H O N F Q X) as (left & L1 & L2 & L3 & L4).
+  destruct (digit_among_others es d x P D H O) as [A B]. rewrite B in A, L3. cbn [fst snd] in A, L3.
+  rewrite L1. rewrite Z.div_mul by (pose proof (sizes_positive es P); lia). rewrite <- A.
+  set (step := fst d / sizes_below d es) in *. set (m := snd d) in *. destruct L3 as [k K]. destruct D as [D0 D]. fold m in D.
+  assert (0 <= step) by (apply Z.div_pos; [lia|apply sizes_below_positive; assumption]).
+  assert (step <> 0) by (intros Z0; rewrite Z0 in K; lia).
+  pose proof (placed_digit 1 left step m (rank es x) ltac:(lia) L2 ltac:(lia) ltac:(lia) ltac:(lia) (Z.divide_1_l step)
+    ltac:(exists k; lia)) as G.
+  unfold place_of in G. rewrite !Z.div_1_r, Z.mod_small in G by lia. exact G.
+Qed.
