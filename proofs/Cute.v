@@ -1,8 +1,8 @@
 (** Layouts as CuTe has them: composition, complements and inverses.
 
-    A layout is a list of modes, a size and a stride each, the leftmost fastest.  Its nesting says how coordinates are
-    written and nothing else, so that it is left out here, but for the second layout of a composition: each of its leaves
-    becomes a list of modes with the same product. *)
+    A layout is a list of modes, a size and a stride each, the leftmost fastest.  Its nesting says how coordinates
+    are written and nothing else, so that it is left out here, but for the second layout of a composition: each of
+    its leaves becomes a list of modes with the same product. *)
 
 From Coq Require Import ZArith Lia List Bool Permutation.
 From Shapetracker Require Import View Splits.
@@ -25,7 +25,8 @@ Fixpoint at_extended (ms : list mode) (x : Z) : Z :=
   end.
 
 (** The two readings agree on the numbers of a layout. *)
-Theorem extended_agrees : forall ms x, 0 <= x < numel (map fst ms) -> naturals ms -> at_extended ms x = at_number ms x.
+Theorem extended_agrees : forall ms x,
+  0 <= x < numel (map fst ms) -> naturals ms -> at_extended ms x = at_number ms x.
 Proof.
   unfold at_number. induction ms as [|[s d] ms IH]; intros x X N; [reflexivity|].
   inversion N as [|? ? N1 N2]; subst. cbn [map fst snd numel] in *.
@@ -33,13 +34,14 @@ Proof.
   - cbn [at_extended map digits dot]. simpl in X. rewrite Z.mod_small by lia. ring.
   - assert (E : at_extended (m :: ms) (x / s) = dot (map snd (m :: ms)) (digits (map fst (m :: ms)) (x / s))).
     { apply IH; [|assumption]. split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]. }
-    change (at_extended ((s, d) :: m :: ms) x) with (d * (x mod s) + at_extended (m :: ms) (x / s)). rewrite E. reflexivity.
+    change (at_extended ((s, d) :: m :: ms) x) with (d * (x mod s) + at_extended (m :: ms) (x / s)). rewrite E.
+    reflexivity.
 Qed.
 
 (** * Composition *)
 
-(** Whether a layout takes a number: a strict one those below its size; one whose last mode goes on takes all that are
-    not negative, unless it has no mode, or no coordinate before the last mode. *)
+(** Whether a layout takes a number: a strict one those below its size; one whose last mode goes on takes all that
+    are not negative, unless it has no mode, or no coordinate before the last mode. *)
 Definition has_room (ms : list mode) : bool := forallb (fun s => negb (s =? 0)) (removelast (map fst ms)).
 
 Definition takes (strict : bool) (ms : list mode) (x : Z) : Prop :=
@@ -47,8 +49,8 @@ Definition takes (strict : bool) (ms : list mode) (x : Z) : Prop :=
   if strict then x < numel (map fst ms)
   else match ms with [] => x = 0 | _ => has_room ms = true end.
 
-(** A list of modes for each leaf of [B] is a composition if each has the size of its leaf, and if its values are those of
-    [A] at the values of [B], all of which [A] takes. *)
+(** A list of modes for each leaf of [B] is a composition if each has the size of its leaf, and if its values are
+    those of [A] at the values of [B], all of which [A] takes. *)
 Definition composition (strict : bool) (A B : list mode) (fss dss : list (list Z)) : Prop :=
   Forall2 (fun n fs => Forall (fun f => 0 <= f) fs /\ numel fs = n) (map fst B) fss /\ same_lengths dss fss /\
   forall c, inbox (whole (map fst B)) c ->
@@ -88,7 +90,8 @@ Qed.
 
 (** The last coordinate, and where one entry is 1. *)
 Lemma last_value_attained : forall B, positives (map fst B) ->
-  inbox (whole (map fst B)) (map (fun m => fst m - 1) B) /\ dot (map snd B) (map (fun m => fst m - 1) B) = last_value B.
+  inbox (whole (map fst B)) (map (fun m => fst m - 1) B) /\ dot (map snd B) (map (fun m => fst m - 1) B)
+    = last_value B.
 Proof.
   induction B as [|[n b] B IH]; intros P; [split; [exact I|reflexivity]|]. inversion P; subst.
   destruct (IH H2) as [I1 I2]. simpl in *. split; [split; [lia|assumption]|]. rewrite I2. ring.
@@ -120,10 +123,12 @@ Proof.
     + destruct A; [apply Z.leb_le in L; lia|exact L].
   - intros H.
     assert (F : forall m, In m B -> (fst m <=? 1) || (0 <=? snd m) = true).
-    { intros m M. apply orb_true_iff. rewrite !Z.leb_le. destruct (Z.le_gt_cases (fst m) 1) as [|G]; [left; assumption|].
+    { intros m M. apply orb_true_iff. rewrite !Z.leb_le. destruct (Z.le_gt_cases (fst m) 1) as [|G]; [left;
+        assumption|].
       right. destruct (negative_attained B m M P ltac:(lia)) as (c & C1 & C2). apply H in C1. lia. }
     split; [exact F|]. destruct (last_value_attained B P) as [L1 L2]. specialize (H _ L1). rewrite L2 in H.
-    destruct H as [H1 H2]. destruct strict; [apply Z.ltb_lt; assumption|]. destruct A; [apply Z.leb_le; lia|assumption].
+    destruct H as [H1 H2]. destruct strict; [apply Z.ltb_lt; assumption|].
+    destruct A; [apply Z.leb_le; lia|assumption].
 Qed.
 
 (** Modes of size 1 change nothing. *)
@@ -191,7 +196,8 @@ Qed.
 
 Lemma existsb_zero : forall ns, Forall (fun n => 0 <= n) ns -> existsb (fun n => n =? 0) ns = false -> positives ns.
 Proof.
-  induction 1 as [|n ns H1 H2 IH]; intros E; [constructor|]. cbn [existsb] in E. apply orb_false_iff in E. destruct E as [E1 E2].
+  induction 1 as [|n ns H1 H2 IH]; intros E; [constructor|]. cbn [existsb] in E. apply orb_false_iff in E.
+  destruct E as [E1 E2].
   apply Z.eqb_neq in E1. constructor; [lia|apply IH; assumption].
 Qed.
 
@@ -230,15 +236,17 @@ Proof.
            rewrite no_mode_dots.
            ++ pose proof (steps_each_serve _ _ _ P C1 C2 c C) as S. rewrite F0 in S. unfold f in S at 1. lia.
            ++ rewrite lines_length. eapply Forall2_same_length; exact C1.
-           ++ rewrite lines_length. apply inbox_length in C. rewrite C. unfold whole. rewrite !map_length. reflexivity.
-      * intros fss dss (K1 & K2 & K3). destruct (composition_splits _ fss dss P K1 K2) as (gss & ess & G1 & G2 & _ & G3).
+           ++ rewrite lines_length. apply inbox_length in C. rewrite C. unfold whole. rewrite !map_length.
+              reflexivity.
+      * intros fss dss (K1 & K2 & K3). destruct (composition_splits _ fss dss P K1 K2)
+          as (gss & ess & G1 & G2 & _ & G3).
         apply (CE gss G1). exists ess. split; [assumption|]. intros c C. rewrite F0, G3.
         destruct (K3 c C) as [_ K]. unfold f. lia.
     + intros fss dss (K1 & K2 & K3). assert (inside strict A B = true); [|congruence].
       apply inside_iff; [assumption|assumption|]. intros c C. apply K3; assumption.
 Qed.
 
-(** No composition has fewer modes in a leaf; and those that have as many have the same ones, where no leaf is a single number. *)
+(** Every composition whose modes have at least two numbers each refines it, leaf by leaf: none has fewer modes. *)
 Theorem compose_layouts_coarsest : forall strict A B fss dss gss ess, naturals A -> positives (map fst B) ->
   compose_layouts strict A B = Some (fss, dss) -> composition strict A B gss ess -> Forall large gss ->
   exists hss, fss = map no_mode hss /\ Forall2 refines gss hss.
@@ -256,7 +264,8 @@ Proof.
   - exists ess. split; [assumption|]. intros c C. destruct (K3 c C) as [_ K].
     destruct (K3 (zeros (map fst B)) (zeros_inbox _ P)) as [_ K0]. unfold f. rewrite <- K, <- K0.
     enough (D : dots ess gss (zeros (map fst B)) = 0) by lia. apply dots_zero.
-    clear - K1 LG. induction K1; constructor; inversion LG; subst; [|apply IHK1; assumption]. split; [assumption|apply H].
+    clear - K1 LG. induction K1; constructor; inversion LG; subst; [|apply IHK1; assumption].
+    split; [assumption|apply H].
 Qed.
 
 (** A layout that is 7 at 4: strict and extended readings of it differ. *)
@@ -271,8 +280,8 @@ Proof. repeat split; vm_compute; reflexivity. Qed.
 
 (** ** What is composed *)
 
-(** A layout as far as numbers up to the last that is asked for reach into it: what lies past that is left out, and what would
-    end before it is the last mode. *)
+(** A layout as far as numbers up to the last that is asked for reach into it: what lies past that is left out, and
+    what would end before it is the last mode. *)
 Fixpoint reached_modes (last : Z) (ms : list mode) : list mode :=
   match ms with
   | [] => []
@@ -291,7 +300,8 @@ Qed.
 Theorem reached_agrees : forall ms last x, ms <> [] -> positives (map fst ms) -> 0 <= x <= last ->
   x < numel (map fst (reached_modes last ms)) /\ at_number (reached_modes last ms) x = at_extended ms x.
 Proof.
-  unfold at_number. induction ms as [|[s d] ms IH]; intros last x N P X; [congruence|]. inversion P as [|? ? P1 P2]; subst.
+  unfold at_number. induction ms as [|[s d] ms IH]; intros last x N P X; [congruence|].
+  inversion P as [|? ? P1 P2]; subst.
   simpl in P1. cbn [reached_modes]. destruct ms as [|m ms].
   - cbn [map fst snd numel digits dot at_extended]. rewrite Z.mod_small by lia. split; [lia|ring].
   - change (at_extended ((s, d) :: m :: ms) x) with (d * (x mod s) + at_extended (m :: ms) (x / s)).
@@ -300,14 +310,15 @@ Proof.
       { split; [apply Z.div_pos; lia|apply Z.div_le_mono; lia]. }
       cbn [map fst snd numel digits dot] in *. rewrite I2. split; [|reflexivity].
       pose proof (Z.div_mod x s ltac:(lia)). pose proof (Z.mod_pos_bound x s P1). nia.
-    + cbn [map fst snd numel digits dot]. rewrite !Z.mod_small, Z.div_small, at_extended_zero by lia. split; [lia|ring].
+    + cbn [map fst snd numel digits dot]. rewrite !Z.mod_small, Z.div_small, at_extended_zero by lia.
+      split; [lia|ring].
 Qed.
 
 (** * Complements *)
 
-(** The modes of a layout by ascending stride, those of stride 0 left out, and what they and their complement fill: modes
-    of gaps, and the number of addresses that are filled in the end.  Nothing where a stride is no multiple of what is
-    filled below it. *)
+(** The modes of a layout by ascending stride, those of stride 0 left out, and what they and their complement fill:
+    modes of gaps, and the number of addresses that are filled in the end.  Nothing where a stride is no multiple of
+    what is filled below it. *)
 Fixpoint gaps (filled : Z) (ms : list mode) : option (list mode * Z) :=
   match ms with
   | [] => Some ([], filled)
@@ -333,7 +344,8 @@ Lemma gaps_multiple : forall ms lo g n, 0 < lo -> positive_modes ms -> gaps lo m
 Proof.
   induction ms as [|[s d] ms IH]; intros lo g n LO P E; cbn [gaps] in E.
   - injection E as <- <-. split; [lia|]. split; [apply Z.divide_refl|constructor].
-  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D]; [|discriminate].
+  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D];
+      [|discriminate].
     apply Z.mod_divide in D; [|lia]. destruct D as [k ->].
     destruct (gaps (k * lo * s) ms) as [[g' n']|] eqn:G; [|discriminate]. injection E as <- <-.
     destruct (IH (k * lo * s) g' n' ltac:(nia) P' G) as (I1 & I2 & I3). assert (1 <= k) by nia.
@@ -351,7 +363,8 @@ Proof.
   induction ms as [|[s d] ms IH]; intros lo g n t x z LO T P E X Y; cbn [gaps] in E.
   - injection E as <- <-. destruct x; [|destruct X]. destruct z as [|y [|? ?]]; simpl in Y; try tauto.
     simpl. split; [nia|]. exists y. ring.
-  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D]; [|discriminate].
+  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D];
+      [|discriminate].
     apply Z.mod_divide in D; [|lia]. destruct D as [k ->].
     destruct (gaps (k * lo * s) ms) as [[g' n']|] eqn:G; [|discriminate]. injection E as <- <-.
     assert (1 <= k) by nia. rewrite Z.div_mul in * by lia.
@@ -362,8 +375,8 @@ Proof.
     split; [nia|]. nia.
 Qed.
 
-(** A layout and its complement reach each address exactly once: each number below [t * n] is the sum of a value of the one
-    and a value of the other. *)
+(** A layout and its complement reach each address exactly once: each number below [t * n] is the sum of a value of
+    the one and a value of the other. *)
 Lemma tiled : forall ms lo g n t, 0 < lo -> 1 <= t -> positive_modes ms -> gaps lo ms = Some (g, n) ->
   forall y, 0 <= y < t * n -> (lo | y) ->
   exists x z, coordinate ms x /\ coordinate (g ++ [(t, n)]) z /\ value ms x + value (g ++ [(t, n)]) z = y.
@@ -371,7 +384,8 @@ Proof.
   unfold coordinate, value.
   induction ms as [|[s d] ms IH]; intros lo g n t LO T P E y Y [q Q]; cbn [gaps] in E.
   - injection E as <- <-. exists [], [q]. split; [exact I|]. split; [simpl; split; [nia|exact I]|]. simpl. lia.
-  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D]; [|discriminate].
+  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D];
+      [|discriminate].
     apply Z.mod_divide in D; [|lia]. destruct D as [k ->].
     destruct (gaps (k * lo * s) ms) as [[g' n']|] eqn:G; [|discriminate]. injection E as <- <-.
     assert (1 <= k) by nia. rewrite Z.div_mul in * by lia.
@@ -389,14 +403,16 @@ Proof.
 Qed.
 
 Lemma tiled_once : forall ms lo g n t, 0 < lo -> 1 <= t -> positive_modes ms -> gaps lo ms = Some (g, n) ->
-  forall x z x' z', coordinate ms x -> coordinate (g ++ [(t, n)]) z -> coordinate ms x' -> coordinate (g ++ [(t, n)]) z' ->
+  forall x z x' z', coordinate ms x -> coordinate (g ++ [(t, n)]) z -> coordinate ms x' -> coordinate (g ++ [(t,
+    n)]) z' ->
   value ms x + value (g ++ [(t, n)]) z = value ms x' + value (g ++ [(t, n)]) z' -> x = x' /\ z = z'.
 Proof.
   induction ms as [|[s d] ms IH]; intros lo g n t LO T P E x z x' z' X Y X' Y' V; cbn [gaps] in E.
   - injection E as <- <-. unfold coordinate, value in *. destruct x; [|destruct X]. destruct x'; [|destruct X'].
     destruct z as [|y [|? ?]]; simpl in Y; try tauto. destruct z' as [|y' [|? ?]]; simpl in Y'; try tauto.
     simpl in V. split; [reflexivity|]. f_equal. nia.
-  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D]; [|discriminate].
+  - inversion P as [|? ? [P1 P2] P']; subst. simpl in P1, P2. destruct (Z.eqb_spec (d mod lo) 0) as [D|D];
+      [|discriminate].
     apply Z.mod_divide in D; [|lia]. destruct D as [k ->].
     destruct (gaps (k * lo * s) ms) as [[g' n']|] eqn:G; [|discriminate]. injection E as <- <-.
     assert (1 <= k) by nia. rewrite Z.div_mul in * by lia. unfold coordinate, value in X, Y, X', Y', V.
@@ -420,7 +436,8 @@ Proof.
     split; reflexivity.
 Qed.
 
-(** A layout and a set of numbers tile [0 .. N]: each number below [N] is once the sum of a value and a number of the set. *)
+(** A layout and a set of numbers tile [0 .. N]: each number below [N] is once the sum of a value and a number of
+    the set. *)
 Definition tiles (ms : list mode) (S : Z -> Prop) (N : Z) : Prop :=
   (forall x s, coordinate ms x -> S s -> 0 <= value ms x + s < N) /\
   (forall y, 0 <= y < N -> exists x s, coordinate ms x /\ S s /\ value ms x + s = y) /\
@@ -434,13 +451,14 @@ Proof.
   intros ms g n t P G T. split; [|split].
   - intros x s X (z & Z1 & <-). destruct (sums_below ms 1 g n t x z ltac:(lia) T P G X Z1) as [B _]. lia.
   - intros y Y. destruct (tiled ms 1 g n t ltac:(lia) T P G y Y (Z.divide_1_l y)) as (x & z & X & Z1 & V).
-    exists x, (value (g ++ [(t, n)]) z). split; [assumption|]. split; [exists z; split; [assumption|reflexivity]|assumption].
+    exists x, (value (g ++ [(t, n)]) z). split; [assumption|].
+    split; [exists z; split; [assumption|reflexivity]|assumption].
   - intros x s x' s' X (z & Z1 & <-) X' (z' & Z2 & <-) V.
     destruct (tiled_once ms 1 g n t ltac:(lia) T P G x z x' z' X Z1 X' Z2 V) as [-> ->]. split; reflexivity.
 Qed.
 
-(** A layout and its complement reach [0 .. N], each once; [N] is the least multiple of what they fill that is no less than
-    the cotarget. *)
+(** A layout and its complement reach [0 .. N], each once; [N] is the least multiple of what they fill that is no
+    less than the cotarget. *)
 Theorem complement_tiles : forall ms cotarget C, positive_modes ms -> complement ms cotarget = Some C ->
   exists g n N, gaps 1 ms = Some (g, n) /\ (n | N) /\ Z.max 1 cotarget <= N < Z.max 1 cotarget + n /\
   tiles ms (fun s => exists z, coordinate C z /\ value C z = s) N.
@@ -448,9 +466,11 @@ Proof.
   intros ms cotarget C P E. unfold complement in E. destruct (gaps 1 ms) as [[g n]|] eqn:G; [|discriminate].
   injection E as <-. destruct (gaps_multiple ms 1 g n ltac:(lia) P G) as (N1 & _ & _).
   set (m := Z.max 1 cotarget). set (t := (m + n - 1) / n). exists g, n, (t * n).
-  pose proof (Z.div_mod (m + n - 1) n ltac:(lia)) as D. pose proof (Z.mod_pos_bound (m + n - 1) n ltac:(lia)) as B. fold t in D.
+  pose proof (Z.div_mod (m + n - 1) n ltac:(lia)) as D. pose proof (Z.mod_pos_bound (m + n - 1) n ltac:(lia)) as B.
+  fold t in D.
   assert (M : 1 <= m) by lia. assert (R : m <= t * n < m + n) by lia.
-  split; [reflexivity|]. split; [exists t; reflexivity|]. split; [assumption|]. apply gaps_tile; [assumption|assumption|nia].
+  split; [reflexivity|]. split; [exists t; reflexivity|]. split; [assumption|].
+  apply gaps_tile; [assumption|assumption|nia].
 Qed.
 
 (** ** Why there is no other rule *)
@@ -462,17 +482,20 @@ Proof.
 Qed.
 
 (** Where all strides are at least [e], so are all values but the first. *)
-Lemma value_zero_or_large : forall ms e x, 1 <= e -> Forall (fun m => 1 <= fst m /\ e <= snd m) ms -> coordinate ms x ->
+Lemma value_zero_or_large : forall ms e x,
+  1 <= e -> Forall (fun m => 1 <= fst m /\ e <= snd m) ms -> coordinate ms x ->
   x = zeros (map fst ms) \/ e <= value ms x.
 Proof.
   unfold coordinate, value. induction ms as [|[s d] ms IH]; intros e [|x0 x] E P X; simpl in X; try tauto.
   inversion P as [|? ? [P1 P2] P']; subst. destruct X as [X0 X]. simpl in P1, P2.
   assert (PP : positive_modes ms) by (eapply Forall_impl; [|exact P']; simpl; intros; lia).
   pose proof (value_not_negative ms x PP X) as V. unfold value in V. simpl.
-  destruct (IH e x E P' X) as [->|L]; [|right; nia]. destruct (Z.eq_dec x0 0) as [->|]; [left; reflexivity|right; nia].
+  destruct (IH e x E P' X) as [->|L]; [|right; nia]. destruct (Z.eq_dec x0 0) as [->|]; [left; reflexivity|right;
+    nia].
 Qed.
 
-Lemma zero_coordinate : forall ms, positive_modes ms -> coordinate ms (zeros (map fst ms)) /\ value ms (zeros (map fst ms)) = 0.
+Lemma zero_coordinate : forall ms,
+  positive_modes ms -> coordinate ms (zeros (map fst ms)) /\ value ms (zeros (map fst ms)) = 0.
 Proof.
   intros ms P. split; [|apply dot_zeros]. apply zeros_inbox. clear - P. induction P; constructor; [lia|assumption].
 Qed.
@@ -487,7 +510,8 @@ Proof.
   intros s d r S N e HS HD HE P (T1 & T2 & T3).
   assert (PP : positive_modes r) by (eapply Forall_impl; [|exact P]; simpl; intros; lia).
   destruct (zero_coordinate r PP) as [Z0 Z1]. set (z := zeros (map fst r)) in *.
-  assert (C : forall j, 0 <= j < s -> coordinate ((s, d) :: r) (j :: z)) by (intros j J; split; [simpl; lia|exact Z0]).
+  assert (C : forall j, 0 <= j < s -> coordinate ((s, d) :: r) (j :: z)) by (intros j J; split; [simpl;
+    lia|exact Z0]).
   assert (V : forall j x, value ((s, d) :: r) (j :: x) = d * j + value r x) by reflexivity.
   assert (M : 0 < s * d) by nia.
   assert (G : forall n y, 0 <= y < Z.of_nat n -> y < e -> y < N -> (S y <-> y mod (s * d) < d)).
@@ -499,7 +523,8 @@ Proof.
       pose proof (Z.mod_pos_bound rr d ltac:(lia)) as I1. assert (I2 : 1 <= i < s) by nia.
       assert (SI : S (y - d * i)).
       { apply IH; [nia|nia|nia|]. rewrite (mod_is _ (s * d) k (rr mod d)); [lia|nia|lia]. }
-      destruct (T3 (0 :: z) y (i :: z) (y - d * i) (C 0 ltac:(lia)) SY (C i ltac:(lia)) SI) as [E _]; [rewrite !V; lia|].
+      destruct (T3 (0 :: z) y (i :: z) (y - d * i) (C 0 ltac:(lia)) SY (C i ltac:(lia)) SI) as [E _]; [rewrite !V;
+        lia|].
       injection E; intros; lia.
     - intros L. destruct (T2 y ltac:(lia)) as (x & t & X & ST & E). destruct x as [|j x]; [destruct X|].
       destruct X as [X0 X]. simpl in X0. rewrite V in E.
@@ -535,10 +560,12 @@ Proof.
   - assert (1 <= k) by nia. rewrite I3 in I0.
     assert (SA : S (s * d * k)) by (apply F; [nia|nia|]; rewrite (mod_is _ (s * d) k 0); [lia|nia|lia]).
     assert (SB : S (d - rr)) by (apply F; [lia|lia|]; rewrite (mod_is _ (s * d) 0 (d - rr)); [lia|nia|lia]).
-    destruct (T3 _ _ _ _ (C 1 0 ltac:(lia) ltac:(lia)) SA (C 0 1 ltac:(lia) ltac:(lia)) SB) as [E _]; [rewrite !V; lia|].
+    destruct (T3 _ _ _ _ (C 1 0 ltac:(lia) ltac:(lia)) SA (C 0 1 ltac:(lia) ltac:(lia)) SB) as [E _]; [rewrite !V;
+      lia|].
     injection E; intros; lia.
   - assert (SA : S (e - d * i)) by (apply F; [nia|nia|]; rewrite (mod_is _ (s * d) k (rr mod d)); [lia|nia|lia]).
-    destruct (T3 _ _ _ _ (C i 0 ltac:(lia) ltac:(lia)) SA (C 0 1 ltac:(lia) ltac:(lia)) S0) as [E _]; [rewrite !V; lia|].
+    destruct (T3 _ _ _ _ (C i 0 ltac:(lia) ltac:(lia)) SA (C 0 1 ltac:(lia) ltac:(lia)) S0) as [E _]; [rewrite !V;
+      lia|].
     injection E; intros; lia.
 Qed.
 
@@ -555,7 +582,8 @@ Proof.
   assert (I2 : 0 <= i < s) by nia.
   assert (C : forall j, 0 <= j < s -> coordinate [(s, d)] [j]) by (intros; split; [simpl; lia|exact I]).
   assert (V : forall j, value [(s, d)] [j] = d * j + 0) by reflexivity. destruct (Z.eq_dec i 0) as [I3|I3].
-  - rewrite I3 in I0. assert (SA : S (s * d * k)) by (apply F; [nia|nia|]; rewrite (mod_is _ (s * d) k 0); [lia|nia|lia]).
+  - rewrite I3 in I0. assert (SA : S (s * d * k)) by (apply F; [nia|nia|]; rewrite (mod_is _ (s * d) k 0);
+      [lia|nia|lia]).
     pose proof (T1 _ _ (C 1 ltac:(lia)) SA) as B. rewrite V in B. lia.
   - assert (SA : S (N - d * i)) by (apply F; [nia|nia|]; rewrite (mod_is _ (s * d) k (rr mod d)); [lia|nia|lia]).
     pose proof (T1 _ _ (C i ltac:(lia)) SA) as B. rewrite V in B. lia.
@@ -589,31 +617,38 @@ Qed.
 Lemma tiles_gaps : forall ms lo S N, 0 < lo -> 0 < N -> ascending 1 ms -> tiles ms S N ->
   match ms with [] => (lo | N) | (_, d) :: _ => (lo | d) end -> exists g n, gaps lo ms = Some (g, n) /\ (n | N).
 Proof.
-  induction ms as [|[s d] ms IH]; intros lo S N LO HN A T D; cbn [gaps]; [exists [], lo; split; [reflexivity|assumption]|].
+  induction ms as [|[s d] ms IH]; intros lo S N LO HN A T D; cbn [gaps]; [exists [], lo; split;
+    [reflexivity|assumption]|].
   destruct A as (A1 & A2 & A3). rewrite (proj2 (Z.mod_divide d lo ltac:(lia)) D). cbn [Z.eqb].
   pose proof (tiles_shift s d ms S N ltac:(lia) T) as T'.
   assert (A' : ascending 1 ms).
-  { destruct ms as [|[s' e] ms]; [exact I|]. destruct A3 as (A3 & A4 & A5). split; [assumption|]. split; [lia|assumption]. }
+  { destruct ms as [|[s' e] ms]; [exact I|]. destruct A3 as (A3 & A4 & A5). split; [assumption|].
+    split; [lia|assumption]. }
   assert (D' : match ms with [] => (d * s | N) | (_, e) :: _ => (d * s | e) end).
   { rewrite (Z.mul_comm d s). destruct ms as [|[s' e] ms]; [eapply last_end; [| | |exact T]; lia|].
-    destruct A3 as (A3 & A4 & A5). eapply next_stride; [| | | | |exact T]; try lia. apply ascending_above; assumption. }
+    destruct A3 as (A3 & A4 & A5). eapply next_stride; [| | | | |exact T]; try lia.
+    apply ascending_above; assumption. }
   destruct (IH (d * s) _ N ltac:(nia) HN A' T' D') as (g & n & G1 & G2). rewrite G1.
   eexists; eexists; split; [reflexivity|assumption].
 Qed.
 
-(** A set that tiles [0 .. N] with the layout exists exactly if the rule finds what fills the gaps, and it divides [N]. *)
+(** A set that tiles [0 .. N] with the layout exists exactly if the rule finds what fills the gaps, and it divides
+    [N]. *)
 Theorem complement_exact : forall ms N, 0 < N -> ascending 1 ms ->
   ((exists S, tiles ms S N) <-> exists g n, gaps 1 ms = Some (g, n) /\ (n | N)).
 Proof.
   intros ms N HN A. split.
-  - intros [S T]. eapply tiles_gaps; [lia|assumption|assumption|exact T|]. destruct ms as [|[s d] ms]; apply Z.divide_1_l.
+  - intros [S T]. eapply tiles_gaps; [lia|assumption|assumption|exact T|].
+    destruct ms as [|[s d] ms]; apply Z.divide_1_l.
   - intros (g & n & G & [t ->]).
     assert (P : positive_modes ms) by (exact (ascending_above ms 1 A)).
-    destruct (gaps_multiple ms 1 g n ltac:(lia) P G) as (N1 & _ & _). eexists. apply gaps_tile; [assumption|exact G|nia].
+    destruct (gaps_multiple ms 1 g n ltac:(lia) P G) as (N1 & _ & _). eexists.
+    apply gaps_tile; [assumption|exact G|nia].
 Qed.
 
 (** There is one such set. *)
-Theorem complement_unique : forall ms S S' N, positive_modes ms -> tiles ms S N -> tiles ms S' N -> forall y, S y <-> S' y.
+Theorem complement_unique : forall ms S S' N, positive_modes ms -> tiles ms S N -> tiles ms S' N -> forall y,
+  S y <-> S' y.
 Proof.
   intros ms S S' N P T T'. destruct (zero_coordinate ms P) as [Z0 Z1].
   assert (R : forall A, tiles ms A N -> forall y, A y -> 0 <= y < N).
@@ -621,7 +656,8 @@ Proof.
   assert (G : forall n A B, tiles ms A N -> tiles ms B N -> forall y, 0 <= y < Z.of_nat n -> A y -> B y).
   { induction n as [|n IH]; intros A B TA TB y Y H; [lia|]. pose proof (R A TA y H) as YN.
     pose proof TB as (B1 & B2 & B3). destruct (B2 y YN) as (x & s & X & HS & V).
-    destruct (value_zero_or_large ms 1 x ltac:(lia) P X) as [->|L]; [rewrite Z1 in V; replace y with s by lia; assumption|].
+    destruct (value_zero_or_large ms 1 x ltac:(lia) P X) as [->|L]; [rewrite Z1 in V; replace y with s by lia;
+      assumption|].
     exfalso. pose proof (R B TB s HS) as SN. apply (IH B A TB TA s ltac:(lia)) in HS. destruct TA as (_ & _ & A3).
     destruct (A3 x s _ y X HS Z0 H) as [-> _]; [rewrite Z1; lia|]. rewrite Z1 in L. lia. }
   intros y. split; intros H.
@@ -644,7 +680,8 @@ Proof.
   intros ms. unfold weighted_modes. rewrite !map_map. cbn [size_of stride_of weight_of].
   assert (L : length ms = length (weights (map fst ms))) by (rewrite weights_length, map_length; reflexivity).
   revert L. generalize (weights (map fst ms)). induction ms as [|m ms IH]; intros [|w ws] L; try discriminate;
-    [repeat split|]. destruct (IH ws ltac:(simpl in L; congruence)) as (I1 & I2 & I3). simpl. repeat split; congruence.
+    [repeat split|]. destruct (IH ws ltac:(simpl in L; congruence)) as (I1 & I2 & I3). simpl.
+    repeat split; congruence.
 Qed.
 
 (** Entries, each with its mode, in any order. *)
@@ -720,7 +757,8 @@ Proof.
 Qed.
 
 (** A left inverse takes each value of the layout to its number. *)
-Theorem left_inverse_undoes : forall ms ts, positives (map fst ms) -> Permutation (weighted_modes ms) ts -> nests 1 1 ts ->
+Theorem left_inverse_undoes : forall ms ts,
+  positives (map fst ms) -> Permutation (weighted_modes ms) ts -> nests 1 1 ts ->
   forall x, 0 <= x < numel (map fst ms) -> at_extended (undoing 1 0 ts) (at_number ms x) = x.
 Proof.
   intros ms ts P T N x X. destruct (weighted_parts ms) as (W1 & W2 & W3).
@@ -738,13 +776,14 @@ Proof.
   rewrite (undone ts 1 1 0 0 (map snd es') (at_number ms x)); [|lia|lia|assumption|assumption|].
   - rewrite F1 at 1. rewrite <- total_dot, <- (total_permuted _ _ _ F2), total_dot, E1, E2, W3.
     unfold c. rewrite dot_weights by assumption. rewrite Z.mod_small by assumption. ring.
-  - rewrite F1 at 1. rewrite <- total_dot, <- (total_permuted _ _ _ F2), total_dot, E1, E2, W2. unfold at_number. fold c. ring.
+  - rewrite F1 at 1. rewrite <- total_dot, <- (total_permuted _ _ _ F2), total_dot, E1, E2, W2. unfold at_number.
+    fold c. ring.
 Qed.
 
 (** ** The right inverse *)
 
-(** Modes of a layout, the strides of which are 1, the size of the first one, and so on, are counted up one after the
-    other. *)
+(** Modes of a layout, the strides of which are 1, the size of the first one, and so on, are counted up one after
+    the other. *)
 Theorem right_inverse_undoes : forall ms ts rest, positives (map fst ms) ->
   Permutation (weighted_modes ms) (ts ++ rest) -> map stride_of ts = weights (map size_of ts) ->
   let R := map (fun t => (size_of t, weight_of t)) ts in
@@ -773,27 +812,31 @@ Proof.
         induction (map size_of ts) as [|s l IH]; intros [|y ys] D; simpl in D; try tauto.
         - simpl. apply (zeros_inbox (map size_of rest)). unfold positives. rewrite Forall_map. exact PS2.
         - destruct D as [D1 D2]. split; [exact D1|]. apply IH; [inversion PT; assumption|exact D2]. }
-      rewrite <- E2, <- E1 in D. clear - D. induction es as [|[t y] es IH]; constructor; simpl in *; [lia|]. apply IH, D. }
+      rewrite <- E2, <- E1 in D. clear - D. induction es as [|[t y] es IH]; constructor; simpl in *; [lia|].
+      apply IH, D. }
     rewrite <- W1, F1. clear - G. induction G; [exact I|]. destruct x as [t y]. simpl in *. split; [lia|assumption]. }
   assert (K : forall k, dot (map k (weighted_modes ms)) (map snd es') = dot (map k ts) (digits (map size_of ts) i)).
   { intros k. rewrite F1, <- total_dot, <- (total_permuted _ _ _ F2), total_dot, E1, E2. unfold c.
     rewrite map_app, dot_app by (rewrite digits_length, !map_length; reflexivity). rewrite dot_zeros. ring. }
   assert (N : at_number R i = dot (weights (map fst ms)) (map snd es')).
   { unfold at_number. rewrite R1, R2, <- W3, K. reflexivity. }
-  assert (B : digits (map fst ms) (at_number R i) = map snd es') by (rewrite N; apply digits_of_coordinate; assumption).
+  assert (B : digits (map fst ms) (at_number R i) = map snd es') by (rewrite N; apply digits_of_coordinate;
+    assumption).
   split.
   - rewrite N, <- B, dot_weights by assumption. apply Z.mod_pos_bound, numel_pos; assumption.
-  - unfold at_number at 1. rewrite B, <- W2, K, H, dot_weights by assumption. rewrite R1 in I. apply Z.mod_small; assumption.
+  - unfold at_number at 1. rewrite B, <- W2, K, H, dot_weights by assumption. rewrite R1 in I.
+    apply Z.mod_small; assumption.
 Qed.
 
-(** Where no two coordinates have the same value, and no mode begins where the counted ones end, that end is no value: so no
-    right inverse is longer.  The coordinates are those of the counted modes and then of the others. *)
+(** Where no two coordinates have the same value, and no mode begins where the counted ones end, that end is no
+    value: so no right inverse is longer.  The coordinates are those of the counted modes and then of the others. *)
 Theorem right_inverse_longest : forall ts rest,
   Forall (fun t => 2 <= size_of t /\ 1 <= stride_of t) (ts ++ rest) -> map stride_of ts = weights (map size_of ts) ->
   (forall c c', inbox (whole (map size_of (ts ++ rest))) c -> inbox (whole (map size_of (ts ++ rest))) c' ->
      dot (map stride_of (ts ++ rest)) c = dot (map stride_of (ts ++ rest)) c' -> c = c') ->
   (forall t, In t rest -> stride_of t <> numel (map size_of ts)) ->
-  forall c, inbox (whole (map size_of (ts ++ rest))) c -> dot (map stride_of (ts ++ rest)) c <> numel (map size_of ts).
+  forall c, inbox (whole (map size_of (ts ++ rest))) c -> dot (map stride_of (ts ++ rest))
+    c <> numel (map size_of ts).
 Proof.
   intros ts rest P H INJ NO c C E. set (m := numel (map size_of ts)) in *.
   apply Forall_app in P. destruct P as [PT PR].
@@ -803,15 +846,19 @@ Proof.
   { unfold positives. rewrite Forall_map. eapply Forall_impl; [|exact PR]. simpl; intros; lia. }
   assert (JOIN : forall a b, inbox (whole (map size_of ts)) a -> inbox (whole (map size_of rest)) b ->
             inbox (whole (map size_of (ts ++ rest))) (a ++ b) /\
-            dot (map stride_of (ts ++ rest)) (a ++ b) = dot (weights (map size_of ts)) a + dot (map stride_of rest) b).
+            dot (map stride_of (ts ++ rest)) (a ++ b) = dot (weights (map size_of ts)) a + dot (map stride_of rest)
+              b).
   { intros a b A B. rewrite !map_app. split.
-    - clear - A B. unfold whole. rewrite map_app. revert a A. induction (map size_of ts) as [|s l IH]; intros [|y a] A; simpl in A; try tauto.
+    - clear - A B. unfold whole. rewrite map_app. revert a A. induction (map size_of ts) as [|s l IH];
+        intros [|y a] A; simpl in A; try tauto.
       destruct A as [A1 A2]. split; [exact A1|apply IH; exact A2].
-    - apply inbox_length in A. unfold whole in A. rewrite !map_length in A. rewrite dot_app by (rewrite map_length; congruence).
+    - apply inbox_length in A. unfold whole in A. rewrite !map_length in A.
+      rewrite dot_app by (rewrite map_length; congruence).
       rewrite H. reflexivity. }
   assert (SPLIT : exists a b, c = a ++ b /\ inbox (whole (map size_of ts)) a /\ inbox (whole (map size_of rest)) b).
   { clear - C. rewrite map_app in C. unfold whole in *. rewrite map_app in C. revert c C.
-    induction (map size_of ts) as [|s l IH]; intros c C; [exists [], c; split; [reflexivity|split; [exact I|exact C]]|].
+    induction (map size_of ts) as [|s l IH]; intros c C; [exists [], c; split; [reflexivity|split;
+      [exact I|exact C]]|].
     destruct c as [|y c]; [destruct C|]. destruct C as [C1 C2]. destruct (IH c C2) as (a & b & -> & A & B).
     exists (y :: a), b. split; [reflexivity|]. split; [split; assumption|assumption]. }
   destruct SPLIT as (a & b & -> & A & B). destruct (JOIN a b A B) as [_ V]. rewrite V in E.
@@ -819,30 +866,38 @@ Proof.
   { pose proof (dot_weights (map size_of ts) (dot (weights (map size_of ts)) a) PS) as D.
     rewrite digits_of_coordinate in D by assumption. rewrite D. apply Z.mod_pos_bound, numel_pos; assumption. }
   (* A unit of some other mode is at most [m], and less: then the counted modes reach it, too. *)
-  assert (U : exists e, inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest) /\ 0 <= dot (map stride_of rest) e < m).
-  { assert (G : forall rest b, Forall (fun t => 2 <= size_of t /\ 1 <= stride_of t) rest -> (forall t, In t rest -> stride_of t <> m) ->
+  assert (U : exists e,
+    inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest) /\ 0 <= dot (map stride_of rest) e < m).
+  { assert (G : forall rest b, Forall (fun t => 2 <= size_of t /\ 1 <= stride_of t) rest -> (forall t,
+      In t rest -> stride_of t <> m) ->
               inbox (whole (map size_of rest)) b -> 0 < dot (map stride_of rest) b <= m ->
-              exists e, inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest) /\ 0 <= dot (map stride_of rest) e < m).
+              exists e, inbox (whole (map size_of rest)) e /\ e <> zeros (map size_of rest)
+                /\ 0 <= dot (map stride_of rest) e < m).
     { clear. induction rest as [|t rest IH]; intros [|y b] P NO B D; simpl in B; try tauto; [simpl in D; lia|].
       inversion P as [|? ? P1 P2]; subst. destruct B as [B1 B2]. cbn [map dot] in D.
       assert (PZ : positives (map size_of rest)).
       { unfold positives. rewrite Forall_map. eapply Forall_impl; [|exact P2]. simpl; intros; lia. }
       assert (0 <= dot (map stride_of rest) b).
-      { clear - B2 P2. revert b B2. induction rest as [|t rest IH]; intros [|y b] B2; simpl in B2; try tauto; [simpl; lia|].
+      { clear - B2 P2. revert b B2. induction rest as [|t rest IH]; intros [|y b] B2; simpl in B2; try tauto;
+          [simpl; lia|].
         inversion P2 as [|? ? P3 P4]; subst. destruct B2 as [B3 B4]. specialize (IH P4 b B4). cbn [map dot]. nia. }
       destruct (Z.eq_dec y 0) as [->|Y].
       - destruct (IH b P2 ltac:(intros u K; apply NO; right; exact K) B2 ltac:(lia)) as (e & E1 & E2 & E3).
-        exists (0 :: e). split; [split; [simpl; lia|exact E1]|]. split; [intros K; injection K; exact E2|]. cbn [map dot]. lia.
+        exists (0 :: e). split; [split; [simpl; lia|exact E1]|]. split; [intros K; injection K; exact E2|].
+        cbn [map dot]. lia.
       - exists (1 :: zeros (map size_of rest)). split; [split; [simpl; lia|apply zeros_inbox; assumption]|].
         split; [discriminate|]. cbn [map dot]. rewrite dot_zeros. specialize (NO t ltac:(left; reflexivity)). nia. }
     apply (G rest b PR NO B). lia. }
   destruct U as (e & E1 & E2 & E3). set (v := dot (map stride_of rest) e) in *.
   destruct (JOIN (zeros (map size_of ts)) e (zeros_inbox _ PS) E1) as [J1 J2].
-  destruct (JOIN (digits (map size_of ts) v) (zeros (map size_of rest)) (digits_inbox _ _ PS) (zeros_inbox _ PZ)) as [J3 J4].
+  destruct (JOIN (digits (map size_of ts) v) (zeros (map size_of rest)) (digits_inbox _ _ PS) (zeros_inbox _ PZ))
+    as [J3 J4].
   rewrite dot_zeros in J2, J4. rewrite dot_weights, Z.mod_small in J4 by (assumption || exact E3).
-  assert (K : zeros (map size_of ts) ++ e = digits (map size_of ts) v ++ zeros (map size_of rest)) by (apply INJ; [assumption|assumption|lia]).
+  assert (K : zeros (map size_of ts) ++ e = digits (map size_of ts) v ++ zeros (map size_of rest)) by (apply INJ;
+    [assumption|assumption|lia]).
   apply E2. apply (f_equal (skipn (length (map size_of ts)))) in K. rewrite !skipn_app in K.
-  unfold zeros at 1 2 in K. rewrite digits_length, !map_length in K. rewrite !skipn_all2 in K by (rewrite ?digits_length, !map_length; lia).
+  unfold zeros at 1 2 in K. rewrite digits_length, !map_length in K.
+  rewrite !skipn_all2 in K by (rewrite ?digits_length, !map_length; lia).
   rewrite (skipn_all2 (digits (map size_of ts) v)) in K by (rewrite digits_length, map_length; lia).
   rewrite Nat.sub_diag in K. exact K.
 Qed.

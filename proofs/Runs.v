@@ -1,12 +1,13 @@
-(** Runs: how far an axis of a later view is affine over an earlier one, told by its carries and without walking along it. *)
+(** Runs: how far an axis of a later view is affine over an earlier one, told by its carries and without walking
+    along it. *)
 
 From Coq Require Import ZArith Lia List Bool.
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos FastPath Splits.
 Import ListNotations.
 Open Scope Z_scope.
 
-(** A boundary between digits, and the steps that carry over it unlike the first step does: at step [x] there have been
-    [(remainder + step * x) / weight] of them, and each moves the address by [jump]. *)
+(** A boundary between digits, and the steps that carry over it unlike the first step does: at step [x] there have
+    been [(remainder + step * x) / weight] of them, and each moves the address by [jump]. *)
 Record unlike := Unlike { weight : Z; remainder : Z; step : Z; jump : Z; count : Z }.
 
 Definition unlike_steps (u : unlike) (x : Z) : Z := (remainder u + step u * x) / weight u.
@@ -16,8 +17,8 @@ Definition next (u : unlike) : Z := (count u * weight u - 1 - remainder u) / ste
 
 Definition advance (u : unlike) : unlike := Unlike (weight u) (remainder u) (step u) (jump u) (count u + 1).
 
-(** The unlike steps over a boundary of weight [W] and jump [c], from position [o] on in steps of [s]; nothing where all are
-    alike. *)
+(** The unlike steps over a boundary of weight [W] and jump [c], from position [o] on in steps of [s]; nothing where
+    all are alike. *)
 Definition unlike_of (o s : Z) (boundary : Z * Z) : option unlike :=
   let (W, c) := boundary in
   let r := o mod W in
@@ -36,7 +37,8 @@ Definition excess (o s : Z) (boundary : Z * Z) (x : Z) : Z :=
 (** The unlike steps are all of it. *)
 Theorem unlike_counts : forall o s W c, 0 < W ->
   match unlike_of o s (W, c) with
-  | Some u => proper_unlike u /\ count u = 1 /\ next u > 1 /\ forall x, excess o s (W, c) x = jump u * unlike_steps u x
+  | Some u => proper_unlike u /\ count u = 1 /\ next u > 1 /\ forall x, excess o s (W,
+    c) x = jump u * unlike_steps u x
   | None => forall x, excess o s (W, c) x = 0
   end.
 Proof.
@@ -52,7 +54,8 @@ Proof.
   - cbn [weight remainder step jump count]. split; [lia|]. split; [reflexivity|].
     assert (E1 : (r + a) / W = 1) by (symmetry; apply Z.div_unique with (r + a - W); lia).
     split; [replace (1 * W - 1 - (W - 1 - r)) with r by ring; pose proof (Z.div_pos r (W - a) ltac:(lia) ltac:(lia));
-            assert (r / (W - a) >= 1) by (pose proof (Z.div_le_lower_bound r (W - a) 1 ltac:(lia) ltac:(lia)); lia); lia|].
+            assert (r / (W - a) >= 1) by (pose proof (Z.div_le_lower_bound r (W - a) 1 ltac:(lia) ltac:(lia)); lia);
+              lia|].
     intros x. rewrite Q, Q1, E1.
     replace (W - 1 - r + (W - a) * x) with ((W - 1 - (r + a * x)) + x * W) by ring. rewrite Z.div_add by lia.
     assert (N : (W - 1 - (r + a * x)) / W = - ((r + a * x) / W)).
@@ -61,7 +64,8 @@ Proof.
     rewrite N. ring.
   - assert (E1 : (r + a) / W = 0) by (apply Z.div_small; lia). destruct (Z.ltb_spec 0 a).
     + cbn [weight remainder step jump count]. split; [lia|]. split; [reflexivity|].
-      split; [assert ((1 * W - 1 - r) / a >= 1) by (pose proof (Z.div_le_lower_bound (1 * W - 1 - r) a 1 ltac:(lia) ltac:(lia)); lia); lia|].
+      split; [assert ((1 * W - 1 - r) / a >= 1) by (pose proof (Z.div_le_lower_bound (1 * W - 1 - r) a 1 ltac:(lia)
+        ltac:(lia)); lia); lia|].
       intros x. rewrite Q, Q1, E1. ring.
     + intros x. assert (a = 0) by lia. rewrite Q, Q1, E1. replace (r + a * x) with r by (subst a; nia).
       rewrite Z.div_small by lia. ring.
@@ -99,9 +103,11 @@ Fixpoint nearest (us : list unlike) (n : Z) : Z := match us with [] => n | u :: 
 Definition jump_at (x : Z) (u : unlike) : Z := if next u =? x then jump u else 0.
 Definition advance_at (x : Z) (u : unlike) : unlike := if next u =? x then advance u else u.
 
-Fixpoint total_jump (x : Z) (us : list unlike) : Z := match us with [] => 0 | u :: r => jump_at x u + total_jump x r end.
+Fixpoint total_jump (x : Z) (us : list unlike)
+  : Z := match us with [] => 0 | u :: r => jump_at x u + total_jump x r end.
 
-(** Follows unlike steps as long as those that fall together cancel: the run, or nothing where that takes too long. *)
+(** Follows unlike steps as long as those that fall together cancel: the run, or nothing where that takes too long.
+    *)
 Fixpoint follow (work : nat) (us : list unlike) (n : Z) : option Z :=
   let x := nearest us n in
   if n <=? x then Some n else
@@ -116,7 +122,8 @@ Definition current (us : list unlike) (x : Z) : Prop :=
 
 Lemma moved_same : forall us x y n, current us x -> x <= y < nearest us n -> moved us y = moved us x.
 Proof.
-  induction us as [|u us IH]; intros x y n C L; [reflexivity|]. inversion C as [|? ? [C1 C2] C3]; subst. cbn [nearest moved] in *.
+  induction us as [|u us IH]; intros x y n C L; [reflexivity|]. inversion C as [|? ? [C1 C2] C3]; subst.
+  cbn [nearest moved] in *.
   rewrite (IH x y n C3) by lia. f_equal. f_equal. assert (y < next u) by lia. apply next_spec in H; [|assumption].
   pose proof (unlike_increase u x y C1 ltac:(lia)). lia.
 Qed.
@@ -133,14 +140,16 @@ Proof.
   unfold jump_at, advance_at. destruct (Z.eqb_spec (next u) y) as [E|E].
   - assert (U5 : ~ unlike_steps u y < count u) by (rewrite <- next_spec by assumption; lia).
     assert (unlike_steps u y = unlike_steps u x + 1) by lia. split; [rewrite I1, H; ring|].
-    constructor; [|assumption]. split; [exact C1|]. unfold advance, unlike_steps in *. cbn [count weight remainder step]. lia.
+    constructor; [|assumption]. split; [exact C1|]. unfold advance, unlike_steps in *.
+    cbn [count weight remainder step]. lia.
   - assert (U5 : unlike_steps u y < count u) by (apply next_spec; [assumption|lia]).
     assert (unlike_steps u y = unlike_steps u x) by lia. split; [rewrite I1, H; ring|].
     constructor; [|assumption]. split; [exact C1|lia].
 Qed.
 
 (** The first step at which something has moved is found, if anything is. *)
-Lemma follow_exact : forall work us x n r, current us x -> 0 <= x < n -> x < nearest us n -> (forall y, 0 <= y <= x -> moved us y = 0) ->
+Lemma follow_exact : forall work us x n r, current us x -> 0 <= x < n -> x < nearest us n -> (forall y,
+  0 <= y <= x -> moved us y = 0) ->
   follow work us n = Some r ->
   x < r <= n /\ (forall y, 0 <= y < r -> moved us y = 0) /\ (r < n -> moved us r <> 0).
 Proof.
@@ -153,15 +162,18 @@ Proof.
     rewrite (moved_same us x z n) by (assumption || (fold y; lia)); apply H; lia.
   destruct (moved_next us x y n C ltac:(lia) ltac:(lia)) as [M1 M2].
   assert (B : forall z, 0 <= z < y -> moved us z = 0).
-  { intros z Z0. destruct (Z.le_gt_cases z x); [apply H; lia|]. rewrite (moved_same us x z n) by (assumption || (fold y; lia)). apply H; lia. }
+  { intros z Z0. destruct (Z.le_gt_cases z x); [apply H; lia|].
+    rewrite (moved_same us x z n) by (assumption || (fold y; lia)). apply H; lia. }
   rewrite (H x) in M1 by lia. destruct (Z.eqb_spec (total_jump y us) 0) as [T|T].
   - destruct (IH (map (advance_at y) us) y n r M2 ltac:(lia)) as (I1 & I2 & I3); [| |assumption|].
     + assert (G : forall vs, current vs y -> y < n -> y < nearest vs n).
-      { clear. induction vs as [|v vs IH]; intros C Y; [assumption|]. inversion C as [|? ? [C1 C2] C3]; subst. cbn [nearest].
+      { clear. induction vs as [|v vs IH]; intros C Y; [assumption|]. inversion C as [|? ? [C1 C2] C3]; subst.
+        cbn [nearest].
         assert (y < next v) by (apply next_spec; [assumption|lia]). specialize (IH C3 Y). lia. }
       apply G; [assumption|lia].
     + intros z Z0. rewrite MS. destruct (Z.eq_dec z y) as [->|]; [lia|apply B; lia].
-    + split; [lia|]. split; [intros z Z0; rewrite <- (MS us y z); apply I2; assumption|intros R; rewrite <- (MS us y r); apply I3, R].
+    + split; [lia|]. split; [intros z Z0; rewrite <- (MS us y z); apply I2; assumption|intros R;
+        rewrite <- (MS us y r); apply I3, R].
   - injection E as <-. split; [lia|]. split; [exact B|intros _; lia].
 Qed.
 
@@ -177,7 +189,8 @@ Lemma all_unlike_moved : forall o s bs, Forall (fun b => 0 < fst b) bs ->
   current (all_unlike o s bs) 1 /\ forall x,
   moved (all_unlike o s bs) x = jumps bs (o + s * x) - jumps bs o - x * (jumps bs (o + s) - jumps bs o).
 Proof.
-  induction bs as [|[W c] bs IH]; intros P; [split; [constructor|intros x; simpl; lia]|]. inversion P as [|? ? P1 P2]; subst.
+  induction bs as [|[W c] bs IH]; intros P; [split; [constructor|intros x; simpl; lia]|].
+  inversion P as [|? ? P1 P2]; subst.
   destruct (IH P2) as [I1 I2]. simpl in P1. cbn [all_unlike snd]. pose proof (unlike_counts o s W c P1) as U.
   unfold excess in U. cbn [fst snd] in U. destruct (Z.eqb_spec c 0) as [->|N].
   - split; [assumption|]. intros x. rewrite I2. cbn [jumps]. ring.
@@ -185,13 +198,14 @@ Proof.
     + destruct U as (U1 & U2 & U3 & U4). split.
       * constructor; [|assumption]. split; [assumption|]. rewrite U2.
         assert (G : 1 < next u) by lia. apply next_spec in G; [|assumption]. rewrite U2 in G.
-        assert (0 <= unlike_steps u 1) by (destruct U1 as (? & ? & ?); unfold unlike_steps; apply Z.div_pos; lia). lia.
+        assert (0 <= unlike_steps u 1) by (destruct U1 as (? & ? & ?); unfold unlike_steps; apply Z.div_pos; lia).
+        lia.
       * intros x. cbn [moved jumps]. rewrite I2, <- U4. ring.
     + split; [assumption|]. intros x. rewrite I2. cbn [jumps]. specialize (U x). lia.
 Qed.
 
-(** What the address of an axis of a later view is, over an earlier one: positions [o], [o + s], .. in the digits of a
-    shape. *)
+(** What the address of an axis of a later view is, over an earlier one: positions [o], [o + s], .. in the digits of
+    a shape. *)
 Definition along (ss st : list Z) (o s : Z) (x : Z) : Z := dot st (unravel ss (o + s * x)).
 
 (** The run that carries tell is the run: the first index at which the address is no multiple of its first step. *)
@@ -207,7 +221,8 @@ Proof.
   assert (A : forall x, 0 <= x < n -> g x = last st 0 * (o + s * x) + jumps (boundaries ss st) (o + s * x)).
   { intros x X. unfold g, along. apply address_by_boundaries; [assumption|assumption|apply I; assumption]. }
   assert (G : forall x, 0 <= x < n -> g x - g 0 - x * (g 1 - g 0) = moved us x).
-  { intros x X. rewrite M, !A by lia. replace (o + s * 0) with o by ring. replace (o + s * 1) with (o + s) by ring. ring. }
+  { intros x X. rewrite M, !A by lia. replace (o + s * 0) with o by ring. replace (o + s * 1) with (o + s) by ring.
+    ring. }
   assert (NX : 1 < nearest us n).
   { clear - C N. induction us as [|u us IH]; [simpl; lia|]. inversion C as [|? ? [C1 C2] C3]; subst. cbn [nearest].
     assert (1 < next u) by (apply next_spec; [assumption|lia]). specialize (IH C3). lia. }
@@ -218,8 +233,8 @@ Proof.
   - intros H. specialize (R3 H). rewrite <- G in R3 by lia. lia.
 Qed.
 
-(** Where that takes too long it is asked, up to which index the axis is affine, and the answer is narrowed down: [ask] tells
-    two steps that differ, the first one and another. *)
+(** Where that takes too long it is asked, up to which index the axis is affine, and the answer is narrowed down:
+    [ask] tells two steps that differ, the first one and another. *)
 Fixpoint narrowed (work : nat) (ask : Z -> option Z) (affine longest asked : Z) : option Z :=
   if longest <=? affine then Some affine else
   match work with
@@ -242,7 +257,8 @@ Theorem narrowed_run : forall work g n ask affine longest asked r, 2 <= n ->
 Proof.
   induction work as [|k IH]; intros g n ask affine longest asked r N A L M Q H R E; cbn [narrowed] in E;
     destruct (Z.leb_spec longest affine) as [D|D]; try discriminate.
-  1, 2: injection E as <-; pose proof (run_spec g n N) as (R1 & R2 & R3); destruct (Z.lt_ge_cases (run g n) affine); [|lia];
+  1, 2: injection E as <-; pose proof (run_spec g n N) as (R1 & R2 & R3); destruct (Z.lt_ge_cases (run g n) affine);
+    [|lia];
     exfalso; apply R3; [lia|apply H; lia].
   specialize (A asked ltac:(lia)) as A1. destruct (ask asked) as [y|].
   - destruct A1 as [Y1 Y2]. assert (RY : run g n <= y + 1).
@@ -251,12 +267,15 @@ Proof.
     assert (AY : affine <= y + 1).
     { apply Z.nlt_ge. intros G. apply Y2. pose proof (H y ltac:(lia)). pose proof (H (y + 1) ltac:(lia)). lia. }
     eapply IH; [exact N|exact A| | | |exact H|exact RY|exact E]; try lia.
-    pose proof (Z.div_mod (y + 1 - affine + 1) 2 ltac:(lia)). pose proof (Z.mod_pos_bound (y + 1 - affine + 1) 2 ltac:(lia)). lia.
+    pose proof (Z.div_mod (y + 1 - affine + 1) 2 ltac:(lia)). pose proof (Z.mod_pos_bound (y + 1 - affine + 1)
+      2 ltac:(lia)). lia.
   - eapply IH; [exact N|exact A| | | |exact A1|exact R|exact E]; try lia.
-    pose proof (Z.div_mod (longest - asked + 1) 2 ltac:(lia)). pose proof (Z.mod_pos_bound (longest - asked + 1) 2 ltac:(lia)). lia.
+    pose proof (Z.div_mod (longest - asked + 1) 2 ltac:(lia)).
+    pose proof (Z.mod_pos_bound (longest - asked + 1) 2 ltac:(lia)). lia.
 Qed.
 
-(** Carries that cancel: (10, 9, 4):(140, 11, 13) in steps of 9 is affine for all of 6 indices, (9, 3, 5):(2, 1, 0) for 3. *)
+(** Carries that cancel: (10, 9, 4):(140, 11, 13) in steps of 9 is affine for all of 6 indices, (9, 3, 5):(2, 1, 0)
+    for 3. *)
 Example followed_examples :
   follow 64 (all_unlike 0 9 (boundaries [10; 9; 4] [140; 11; 13])) 6 = Some 6 /\
   follow 64 (all_unlike 0 9 (boundaries [9; 3; 5] [2; 1; 0])) 6 = Some 3 /\

@@ -1,7 +1,7 @@
 (** Shards: which device has each element, in the order of positions.
 
-    Where shards are even the device is a digit of the position.  Elsewhere it is a word, made of ramps and repetitions, and
-    whether two words are the same is told without spelling them out. *)
+    Where shards are even the device is a digit of the position.  Elsewhere it is a word, made of ramps and
+    repetitions, and whether two words are the same is told without spelling them out. *)
 
 From Coq Require Import ZArith Lia List.
 Import ListNotations.
@@ -30,7 +30,8 @@ Proof.
 Qed.
 
 (** For one period it is enough to compare it once. *)
-Theorem one_period : forall u v p len, 0 < p -> repeats p len u -> repeats p len v -> agree u v (Z.min p len) -> agree u v len.
+Theorem one_period : forall u v p len,
+  0 < p -> repeats p len u -> repeats p len v -> agree u v (Z.min p len) -> agree u v len.
 Proof.
   intros u v p len P U V A. assert (H : forall n i, 0 <= i < Z.of_nat n -> i < len -> u i = v i).
   { induction n as [|n IH]; intros i I L; [lia|]. destruct (Z.lt_ge_cases i p) as [S|S]; [apply A; lia|].
@@ -58,7 +59,8 @@ Proof.
   - split; [lia|split; assumption].
 Qed.
 
-(** The longer period alone is not enough: (0 0 1) and (0 0 1 0 0), repeated, agree on 5 places and not on the sixth. *)
+(** The longer period alone is not enough: (0 0 1) and (0 0 1 0 0), repeated, agree on 5 places and not on the
+    sixth. *)
 Example longer_period_is_not_enough :
   let u := fun i => if i mod 3 =? 2 then 1 else 0 in
   let v := fun i => if i mod 5 =? 2 then 1 else 0 in
@@ -182,7 +184,8 @@ Fixpoint skip (work : nat) (places : Z) (w : list segment) : option (list segmen
       end
   end.
 
-(** The first of the next [len] places at which two words differ, if they do; nothing where the work does not suffice. *)
+(** The first of the next [len] places at which two words differ, if they do; nothing where the work does not
+    suffice. *)
 Fixpoint difference (work : nat) (a b : list segment) (len : Z) : option (option Z) :=
   match work with
   | O => None
@@ -207,7 +210,8 @@ Fixpoint difference (work : nat) (a b : list segment) (len : Z) : option (option
             | Some None => past both
             | answer => answer
             end
-          else difference k (if size v <=? size u then opened m u a' else a) (if size u <=? size v then opened n v b' else b) len
+          else difference k (if size v <=? size u then opened m u a' else a)
+            (if size u <=? size v then opened n v b' else b) len
       | Repeat m u :: a', _ => difference k (opened m u a') b len
       | _, Repeat n v :: b' => difference k a (opened n v b') len
       | _, _ => Some (Some 0)
@@ -223,7 +227,8 @@ Proof.
 Qed.
 
 Lemma nth_skipped : forall (l : list Z) n i, nth i (skipn n l) 0 = nth (n + i) l 0.
-Proof. induction l as [|x l IH]; intros [|n] i; simpl; [destruct i; reflexivity|destruct i; reflexivity|reflexivity|apply IH]. Qed.
+Proof. induction l as [|x l IH]; intros [|n] i; simpl; [destruct i; reflexivity|destruct i;
+  reflexivity|reflexivity|apply IH]. Qed.
 
 Lemma concat_length : forall (x : list Z) n, length (concat (repeat x n)) = (n * length x)%nat.
 Proof. induction n as [|n IH]; [reflexivity|]. simpl. rewrite app_length, IH. reflexivity. Qed.
@@ -231,28 +236,34 @@ Proof. induction n as [|n IH]; [reflexivity|]. simpl. rewrite app_length, IH. re
 Lemma size_nonneg : forall w, 0 <= size w.
 Proof. intros. unfold size. lia. Qed.
 
-Lemma spelt_repeat : forall count word rest, spelt (Repeat count word :: rest) = concat (repeat (spelt word) (Z.to_nat count)) ++ spelt rest.
+Lemma spelt_repeat : forall count word rest,
+  spelt (Repeat count word :: rest) = concat (repeat (spelt word) (Z.to_nat count)) ++ spelt rest.
 Proof. reflexivity. Qed.
 
-Lemma opened_spelt : forall count word rest, 0 < count -> spelt (opened count word rest) = spelt (Repeat count word :: rest).
+Lemma opened_spelt : forall count word rest,
+  0 < count -> spelt (opened count word rest) = spelt (Repeat count word :: rest).
 Proof.
-  intros count word rest C. unfold opened. rewrite spelt_repeat. unfold spelt at 1. rewrite flat_map_app. fold (spelt word).
+  intros count word rest C. unfold opened. rewrite spelt_repeat. unfold spelt at 1. rewrite flat_map_app.
+  fold (spelt word).
   destruct (Z.ltb_spec 1 count).
   - fold (spelt (Repeat (count - 1) word :: rest)). rewrite spelt_repeat, app_assoc. f_equal.
     replace (Z.to_nat count) with (S (Z.to_nat (count - 1))) by lia. reflexivity.
   - fold (spelt rest). replace (Z.to_nat count) with 1%nat by lia. simpl. rewrite app_nil_r. reflexivity.
 Qed.
 
-Lemma opened_proper : forall count word rest, proper_word (Repeat count word :: rest) -> proper_word (opened count word rest).
+Lemma opened_proper : forall count word rest,
+  proper_word (Repeat count word :: rest) -> proper_word (opened count word rest).
 Proof.
-  intros count word rest P. inversion P as [|? ? P1 P2]; subst. inversion P1; subst. apply Forall_app. split; [assumption|].
+  intros count word rest P. inversion P as [|? ? P1 P2]; subst. inversion P1; subst. apply Forall_app.
+  split; [assumption|].
   destruct (Z.ltb_spec 1 count); [|assumption]. constructor; [constructor; [lia|assumption|assumption]|assumption].
 Qed.
 
 Lemma whole_skipped : forall (x l : list Z) n m, (m <= n)%nat ->
   skipn (m * length x) (concat (repeat x n) ++ l) = concat (repeat x (n - m)) ++ l.
 Proof.
-  intros x l n m L. replace n with (m + (n - m))%nat at 1 by lia. rewrite repeat_app, concat_app, <- app_assoc, skipn_app.
+  intros x l n m L. replace n with (m + (n - m))%nat at 1 by lia.
+  rewrite repeat_app, concat_app, <- app_assoc, skipn_app.
   rewrite <- concat_length, skipn_all, Nat.sub_diag. reflexivity.
 Qed.
 
@@ -287,7 +298,8 @@ Proof.
     assert (L : length (spell (Up r len)) = Z.to_nat len) by (cbn [spell]; rewrite map_length; apply below_length).
     destruct (Z.ltb_spec places len).
     + injection E as <-. split.
-      * change (spelt (Up (after r places) (len - places) :: rest)) with (spell (Up (after r places) (len - places)) ++ spelt rest).
+      * change (spelt (Up (after r places) (len - places) :: rest)) with (spell (Up (after r places) (len - places))
+          ++ spelt rest).
         rewrite up_skipped by lia. rewrite skipn_app, L.
         replace (Z.to_nat places - Z.to_nat len)%nat with 0%nat by lia. reflexivity.
       * destruct (after_is_rest r places 0) as (_ & A1 & A2); [assumption|assumption|lia|lia|].
@@ -299,13 +311,16 @@ Proof.
     pose proof (Z.div_mod places (size word) ltac:(lia)). pose proof (Z.mod_pos_bound places (size word) ltac:(lia)).
     assert (0 <= places / size word) by (apply Z.div_pos; lia). assert (W : 0 <= whole <= count) by lia.
     assert (WS : whole * size word <= places) by nia. assert (0 <= left) by lia.
-    assert (SP : Z.to_nat (whole * size word) = (Z.to_nat whole * length (spelt word))%nat) by (unfold size in *; nia).
+    assert (SP : Z.to_nat (whole * size word) = (Z.to_nat whole * length (spelt word))%nat) by (unfold size in *;
+      nia).
     assert (T : forall n, 0 <= n -> skipn (Z.to_nat (whole * size word + n)) (spelt (Repeat count word :: rest)) =
                   skipn (Z.to_nat n) (concat (repeat (spelt word) (Z.to_nat count - Z.to_nat whole)) ++ spelt rest)).
-    { intros n NN. rewrite Z2Nat.inj_add by nia. rewrite <- skipn_more, spelt_repeat, SP, whole_skipped by lia. reflexivity. }
+    { intros n NN. rewrite Z2Nat.inj_add by nia. rewrite <- skipn_more, spelt_repeat, SP, whole_skipped by lia.
+      reflexivity. }
     replace places with (whole * size word + left) by lia. rewrite T by assumption.
     destruct (Z.eqb_spec whole count) as [Q|Q].
-    + destruct (IH left rest w' P2 ltac:(lia) E) as [I1 I2]. split; [|assumption]. rewrite I1, Q, Nat.sub_diag. reflexivity.
+    + destruct (IH left rest w' P2 ltac:(lia) E) as [I1 I2]. split; [|assumption]. rewrite I1, Q, Nat.sub_diag.
+      reflexivity.
     + assert (P' : proper_word (Repeat (count - whole) word :: rest)).
       { constructor; [constructor; [lia|assumption|assumption]|assumption]. }
       assert (R : concat (repeat (spelt word) (Z.to_nat count - Z.to_nat whole)) ++ spelt rest =
@@ -326,7 +341,8 @@ Definition answers (a b : list segment) (len : Z) (answer : option Z) : Prop :=
 
 Lemma answers_past : forall a b a' b' both len answer, 0 <= both <= len ->
   agree (at_place a) (at_place b) both ->
-  (forall i, 0 <= i -> at_place a' i = at_place a (both + i)) -> (forall i, 0 <= i -> at_place b' i = at_place b (both + i)) ->
+  (forall i, 0 <= i -> at_place a' i = at_place a (both + i)) -> (forall i,
+    0 <= i -> at_place b' i = at_place b (both + i)) ->
   answers a' b' (len - both) answer -> answers a b len (option_map (Z.add both) answer).
 Proof.
   intros a b a' b' both len answer L A HA HB R.
@@ -342,10 +358,12 @@ Lemma at_up : forall r n rest i, 0 <= i < n -> at_place (Up r n :: rest) i = ent
 Proof.
   intros r n rest i I. unfold at_place. change (spelt (Up r n :: rest)) with (map (entry r) (below n) ++ spelt rest).
   rewrite app_nth1 by (rewrite map_length, below_length; lia).
-  rewrite (nth_indep _ 0 (entry r 0)) by (rewrite map_length, below_length; lia). rewrite map_nth, nth_below by lia. reflexivity.
+  rewrite (nth_indep _ 0 (entry r 0)) by (rewrite map_length, below_length; lia). rewrite map_nth, nth_below by lia.
+  reflexivity.
 Qed.
 
-Lemma at_repeat : forall m u rest i, 0 < m -> 0 <= i < m * size u -> at_place (Repeat m u :: rest) i = at_place [Repeat m u] i.
+Lemma at_repeat : forall m u rest i,
+  0 < m -> 0 <= i < m * size u -> at_place (Repeat m u :: rest) i = at_place [Repeat m u] i.
 Proof.
   intros m u rest i M I. unfold at_place. rewrite !spelt_repeat. change (spelt []) with (@nil Z). rewrite app_nil_r.
   apply app_nth1. rewrite concat_length. unfold size in I. nia.
@@ -353,10 +371,12 @@ Qed.
 
 Lemma size_repeat : forall m u, 0 < m -> size [Repeat m u] = m * size u.
 Proof.
-  intros m u M. unfold size. rewrite spelt_repeat. change (spelt []) with (@nil Z). rewrite app_nil_r, concat_length. nia.
+  intros m u M. unfold size. rewrite spelt_repeat. change (spelt []) with (@nil Z).
+  rewrite app_nil_r, concat_length. nia.
 Qed.
 
-Lemma repeat_repeats : forall m u len, 0 < m -> 0 < size u -> len <= m * size u -> repeats (size u) len (at_place [Repeat m u]).
+Lemma repeat_repeats : forall m u len,
+  0 < m -> 0 < size u -> len <= m * size u -> repeats (size u) len (at_place [Repeat m u]).
 Proof.
   intros m u len M S L i I. unfold at_place. rewrite spelt_repeat. change (spelt []) with (@nil Z). rewrite app_nil_r.
   assert (E : skipn (1 * length (spelt u)) (concat (repeat (spelt u) (Z.to_nat m)) ++ []) =
@@ -368,22 +388,28 @@ Proof.
 Qed.
 
 (** The comparison is right, whatever it answers. *)
-Theorem difference_exact : forall work a b len answer, proper_word a -> proper_word b -> 0 <= len -> len <= size a -> len <= size b ->
+Theorem difference_exact : forall work a b len answer,
+  proper_word a -> proper_word b -> 0 <= len -> len <= size a -> len <= size b ->
   difference work a b len = Some answer -> answers a b len answer.
 Proof.
   induction work as [|k IH]; intros a b len answer PA PB L LA LB E; cbn [difference] in E; [discriminate|].
   destruct (Z.leb_spec len 0); [injection E as <-; intros i I; lia|].
   set (past := fun both => match skip k both a, skip k both b with
-        | Some a', Some b' => option_map (option_map (Z.add both)) (difference k a' b' (len - both)) | _, _ => None end) in *.
-  assert (PAST : forall both answer, 0 <= both <= len -> agree (at_place a) (at_place b) both -> past both = Some answer ->
+        | Some a', Some b' => option_map (option_map (Z.add both)) (difference k a' b' (len - both)) | _,
+          _ => None end) in *.
+  assert (PAST : forall both answer,
+    0 <= both <= len -> agree (at_place a) (at_place b) both -> past both = Some answer ->
             answers a b len answer).
-  { clear E answer. intros both answer B A E. unfold past in E. destruct (skip k both a) as [a'|] eqn:SA; [|discriminate].
+  { clear E answer. intros both answer B A E. unfold past in E.
+    destruct (skip k both a) as [a'|] eqn:SA; [|discriminate].
     destruct (skip k both b) as [b'|] eqn:SB; [|discriminate].
-    destruct (skip_spelt k both a a' PA ltac:(lia) SA) as [A1 A2]. destruct (skip_spelt k both b b' PB ltac:(lia) SB) as [B1 B2].
+    destruct (skip_spelt k both a a' PA ltac:(lia) SA) as [A1 A2].
+    destruct (skip_spelt k both b b' PB ltac:(lia) SB) as [B1 B2].
     destruct (difference k a' b' (len - both)) as [rest|] eqn:D; [|discriminate]. injection E as <-.
     assert (SZ : forall w w', spelt w' = skipn (Z.to_nat both) (spelt w) -> len <= size w -> len - both <= size w').
     { intros w w' Q S. unfold size in *. rewrite Q, skipn_length. lia. }
-    assert (AT : forall w w', spelt w' = skipn (Z.to_nat both) (spelt w) -> forall i, 0 <= i -> at_place w' i = at_place w (both + i)).
+    assert (AT : forall w w', spelt w' = skipn (Z.to_nat both) (spelt w) -> forall i,
+      0 <= i -> at_place w' i = at_place w (both + i)).
     { intros w w' Q i I. unfold at_place. rewrite Q, nth_skipped. f_equal. lia. }
     eapply answers_past; [exact B|exact A|apply AT; exact A1|apply AT; exact B1|].
     apply IH; [assumption|assumption|lia|eapply SZ; eassumption|eapply SZ; eassumption|exact D]. }
@@ -392,27 +418,36 @@ Proof.
   assert (OPEN : forall a' b', spelt a' = spelt a -> spelt b' = spelt b -> proper_word a' -> proper_word b' ->
             difference k a' b' len = Some answer -> answers a b len answer).
   { intros a' b' QA QB PA' PB' D. destruct (SAME _ _ QA) as [SA TA]. destruct (SAME _ _ QB) as [SB TB].
-    unfold answers. rewrite <- TA, <- TB. apply (IH a' b' len answer); [assumption|assumption|lia|lia|lia|assumption]. }
+    unfold answers. rewrite <- TA, <- TB. apply (IH a' b' len answer);
+      [assumption|assumption|lia|lia|lia|assumption]. }
   destruct a as [|[r n|m u] a].
   - unfold size in LA. simpl in LA. lia.
   - destruct b as [|[s m|n' v] b]; [unfold size in LB; simpl in LB; lia| |].
-    + inversion PA as [|? ? PA1 _]; subst. inversion PB as [|? ? PB1 _]; subst. inversion PA1; subst. inversion PB1; subst.
-      pose proof (ramps_differ_exact r s) as R. specialize (R ltac:(assumption) ltac:(assumption) ltac:(assumption) ltac:(assumption)).
+    + inversion PA as [|? ? PA1 _]; subst. inversion PB as [|? ? PB1 _]; subst. inversion PA1; subst.
+      inversion PB1; subst.
+      pose proof (ramps_differ_exact r s) as R. specialize (R ltac:(assumption) ltac:(assumption) ltac:(assumption)
+        ltac:(assumption)).
       set (both := Z.min (Z.min n m) len) in *.
-      assert (T : forall i, 0 <= i < both -> at_place (Up r n :: a) i = entry r i /\ at_place (Up s m :: b) i = entry s i)
+      assert (T : forall i,
+        0 <= i < both -> at_place (Up r n :: a) i = entry r i /\ at_place (Up s m :: b) i = entry s i)
         by (intros i I; split; apply at_up; lia).
       destruct (ramps_differ r s) as [place|].
       * destruct (Z.ltb_spec place both).
-        -- injection E as <-. destruct (R both) as (R1 & R2 & R3); [assumption|]. destruct (T place ltac:(lia)) as [T1 T2].
-           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->]. apply R3; lia.
-        -- apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->]. destruct (R (place + 1)) as (R1 & R2 & R3); [lia|].
+        -- injection E as <-. destruct (R both) as (R1 & R2 & R3); [assumption|].
+           destruct (T place ltac:(lia)) as [T1 T2].
+           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->].
+           apply R3; lia.
+        -- apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->].
+           destruct (R (place + 1)) as (R1 & R2 & R3); [lia|].
            apply R3. lia.
       * apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->]. apply (R both). assumption.
     + inversion PB as [|? ? PB1 _]; subst. inversion PB1; subst.
-      apply (OPEN (Up r n :: a) (opened n' v b)); [reflexivity|apply opened_spelt; assumption|assumption|apply opened_proper; assumption|exact E].
+      apply (OPEN (Up r n :: a) (opened n' v b)); [reflexivity|apply opened_spelt;
+        assumption|assumption|apply opened_proper; assumption|exact E].
   - inversion PA as [|? ? PA1 _]; subst. inversion PA1; subst.
     destruct b as [|[s n|n v] b]; [unfold size in LB; simpl in LB; lia| |].
-    + apply (OPEN (opened m u a) (Up s n :: b)); [apply opened_spelt; assumption|reflexivity|apply opened_proper; assumption|assumption|exact E].
+    + apply (OPEN (opened m u a) (Up s n :: b)); [apply opened_spelt; assumption|reflexivity|apply opened_proper;
+        assumption|assumption|exact E].
     + inversion PB as [|? ? PB1 _]; subst. inversion PB1; subst.
       set (both := Z.min (Z.min (m * size u) (n * size v)) len) in *. set (e := enough (size u) (size v)) in *.
       destruct (Z.ltb_spec e both) as [B|B].
@@ -420,14 +455,19 @@ Proof.
         assert (T : forall i, 0 <= i < both -> at_place (Repeat m u :: a) i = at_place [Repeat m u] i /\
                                                at_place (Repeat n v :: b) i = at_place [Repeat n v] i)
           by (intros i I; split; apply at_repeat; lia).
-        destruct (repetitions_compared (at_place [Repeat m u]) (at_place [Repeat n v]) (size u) (size v) both) as [C1 C2];
-          [assumption|assumption|apply repeat_repeats; [assumption|assumption|lia]|apply repeat_repeats; [assumption|assumption|lia]|fold e; lia|].
+        destruct (repetitions_compared (at_place [Repeat m u]) (at_place [Repeat n v]) (size u) (size v) both)
+          as [C1 C2];
+          [assumption|assumption|apply repeat_repeats; [assumption|assumption|lia]|apply repeat_repeats;
+            [assumption|assumption|lia]|fold e; lia|].
         fold e in C1, C2.
         destruct (difference k [Repeat m u] [Repeat n v] e) as [[place|]|] eqn:D; [| |discriminate].
-        -- injection E as <-. apply IH in D; [|repeat constructor; assumption|repeat constructor; assumption|lia|rewrite size_repeat; lia|rewrite size_repeat; lia].
+        -- injection E as <-. apply IH in D; [|repeat constructor; assumption|repeat constructor;
+             assumption|lia|rewrite size_repeat; lia|rewrite size_repeat; lia].
            apply C2 in D. destruct D as (D1 & D2 & D3). destruct (T place D1) as [T1 T2].
-           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->]. apply D3; lia.
-        -- apply IH in D; [|repeat constructor; assumption|repeat constructor; assumption|lia|rewrite size_repeat; lia|rewrite size_repeat; lia].
+           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->].
+           apply D3; lia.
+        -- apply IH in D; [|repeat constructor; assumption|repeat constructor; assumption|lia|rewrite size_repeat;
+             lia|rewrite size_repeat; lia].
            apply C1 in D. apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->]. apply D; lia.
       * eapply OPEN; [| | | |exact E].
         -- destruct (size v <=? size u); [apply opened_spelt; assumption|reflexivity].
@@ -438,8 +478,8 @@ Qed.
 
 (** * Even shards *)
 
-(** The digit of a position that is the coordinate along a mesh axis, and the index of a position along an axis of [n]
-    places of [w] positions each. *)
+(** The digit of a position that is the coordinate along a mesh axis, and the index of a position along an axis of
+    [n] places of [w] positions each. *)
 Definition digit (step m p : Z) : Z := p / step mod m.
 Definition place_of (w n p : Z) : Z := p / w mod n.
 
@@ -453,8 +493,9 @@ Definition owner (pieces parts n x : Z) : Z :=
 Lemma ceiling_exact : forall a b, 0 < b -> ceiling (a * b) b = a.
 Proof. intros a b B. unfold ceiling. rewrite Z.div_mul, Z.mod_mul by lia. simpl. lia. Qed.
 
-(** Where the weight of an axis divides the step, and the digit repeats a whole number of times along the axis, the answered
-    placement gives each position to the device that had it: the axis is cut into as many pieces as the digit repeats. *)
+(** Where the weight of an axis divides the step, and the digit repeats a whole number of times along the axis, the
+    answered placement gives each position to the device that had it: the axis is cut into as many pieces as the digit
+    repeats. *)
 Theorem placed_digit : forall w n step m p, 0 < w -> 0 < n -> 0 < step -> 0 < m -> 0 <= p ->
   (w | step) -> (step * m | w * n) ->
   owner (n / (step / w * m)) m n (place_of w n p) = digit step m p.
@@ -470,15 +511,16 @@ Proof.
   assert (0 <= x / (t * m)) by (apply Z.div_pos; lia).
   rewrite Z.min_l by nia. rewrite ceiling_exact by lia.
   assert (E : x mod (t * m) = (p / w) mod (t * m)).
-  { unfold x. rewrite (Z.rem_mul_r (p / w) (t * m) k) by lia. rewrite (Z.mul_comm (t * m) (_ mod k)), Z.mod_add by lia.
+  { unfold x. rewrite (Z.rem_mul_r (p / w) (t * m) k) by lia. rewrite (Z.mul_comm (t * m) (_ mod k)),
+      Z.mod_add by lia.
     apply Z.mod_mod. lia. }
   rewrite E. rewrite Z.rem_mul_r by lia. rewrite (Z.mul_comm t (_ mod m)), Z.div_add by lia.
   rewrite (Z.div_small ((p / w) mod t)) by (apply Z.mod_pos_bound; lia). rewrite Z.div_div by lia.
   rewrite (Z.mul_comm w t). lia.
 Qed.
 
-(** And there is no other axis: where the coordinate depends on the index along an axis alone, its weight divides the step,
-    and the digit repeats a whole number of times along it. *)
+(** And there is no other axis: where the coordinate depends on the index along an axis alone, its weight divides
+    the step, and the digit repeats a whole number of times along it. *)
 Theorem axis_of_digit : forall w n step m N, 0 < w -> 0 < n -> 0 < step -> 2 <= m -> 0 < N ->
   (step * m | N) -> (w * n | N) ->
   (forall p q, 0 <= p < N -> 0 <= q < N -> place_of w n p = place_of w n q -> digit step m p = digit step m q) ->
@@ -505,11 +547,13 @@ Proof.
     { intros ->. assert ((a - k) * (step * m) = q) by lia. destruct (Z.le_gt_cases (a - k) 0); nia. }
     assert (LN : w * n < N) by nia.
     assert (KN : step * m * (k + 1) <= N).
-    { assert (k < a) by (apply (Z.mul_lt_mono_pos_l (step * m)); lia). rewrite A, (Z.mul_comm a). apply Z.mul_le_mono_nonneg_l; lia. }
+    { assert (k < a) by (apply (Z.mul_lt_mono_pos_l (step * m)); lia). rewrite A, (Z.mul_comm a).
+      apply Z.mul_le_mono_nonneg_l; lia. }
     assert (P : forall p, 0 <= p -> p + w * n < N -> digit step m (p + w * n) = digit step m p).
     { intros p PP PN. apply F; [lia|lia|]. unfold place_of. rewrite (Z.mul_comm w n), Z.div_add by lia.
       replace (p / w + n) with (p / w + 1 * n) by ring. apply Z.mod_add. lia. }
-    assert (Z0 : digit step m (w * n) = 0) by (pose proof (P 0 ltac:(lia) ltac:(lia)) as P0; rewrite (D0 0) in P0 by lia; exact P0).
+    assert (Z0 : digit step m (w * n) = 0) by (pose proof (P 0 ltac:(lia) ltac:(lia)) as P0;
+      rewrite (D0 0) in P0 by lia; exact P0).
     assert (DK : forall r, 0 <= r < step * m -> digit step m (step * m * k + r) = r / step).
     { intros r R. unfold digit. replace (step * m * k + r) with (r + m * k * step) by ring. rewrite Z.div_add by lia.
       rewrite (Z.mul_comm m k), Z.mod_add by lia. apply Z.mod_small. split; [apply Z.div_pos; lia|].
@@ -560,12 +604,16 @@ Lemma below_or_above : forall e d, positive e -> positive d -> disjoint e d ->
   (fst e < fst d /\ exists k, fst d = k * (fst e * snd e) /\ 0 < k /\ adjusted e d = (k * fst e, snd d)) \/
   (fst d <= fst e /\ adjusted e d = d /\ exists k, fst e = k * (fst d * snd d) /\ 0 < k).
 Proof.
-  intros [t m] [t' m'] [E1 E2] [D1 D2] H. unfold disjoint, adjusted in *. cbn [fst snd] in *. destruct H as [[k K]|[k K]].
+  intros [t m] [t' m'] [E1 E2] [D1 D2] H. unfold disjoint, adjusted in *. cbn [fst snd] in *.
+  destruct H as [[k K]|[k K]].
   - left. assert (TM : 2 * t <= t * m) by nia. assert (0 < k) by nia.
-    assert (t * m * 1 <= t * m * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t < t') by lia. split; [assumption|]. exists k. split; [assumption|]. split; [assumption|].
-    destruct (Z.ltb_spec t t'); [|lia]. f_equal. rewrite K. replace (k * (t * m)) with (k * t * m) by ring. apply Z.div_mul. lia.
+    assert (t * m * 1 <= t * m * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t < t') by lia.
+    split; [assumption|]. exists k. split; [assumption|]. split; [assumption|].
+    destruct (Z.ltb_spec t t'); [|lia]. f_equal. rewrite K. replace (k * (t * m)) with (k * t * m) by ring.
+    apply Z.div_mul. lia.
   - right. assert (TM : 2 * t' <= t' * m') by nia. assert (0 < k) by nia.
-    assert (t' * m' * 1 <= t' * m' * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t' < t) by lia. split; [lia|]. split; [|exists k; split; assumption].
+    assert (t' * m' * 1 <= t' * m' * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t' < t) by lia.
+    split; [lia|]. split; [|exists k; split; assumption].
     destruct (Z.ltb_spec t t'); [lia|reflexivity].
 Qed.
 
@@ -578,10 +626,12 @@ Proof.
   - rewrite K. f_equal. pose proof (Z.mod_pos_bound x t E1). rewrite (Z.mul_comm k t), <- Z.div_div by lia.
     rewrite Z.div_add_l, (Z.div_small (x mod t)), Z.add_0_r by lia. rewrite Z.div_div by nia. f_equal. ring.
   - rewrite K. replace (x / (k * (t' * m') * m) * (k * (t' * m')) + x mod (k * (t' * m')))
-      with (x mod (t' * (m' * k)) + x / (k * (t' * m') * m) * k * m' * t') by (replace (k * (t' * m')) with (t' * (m' * k)) by ring; ring).
+      with (x mod (t' * (m' * k)) + x / (k * (t' * m') * m) * k * m' * t') by (replace (k * (t' * m'))
+        with (t' * (m' * k)) by ring; ring).
     rewrite Z.div_add by lia. rewrite Z.mod_add by lia. rewrite (Z.rem_mul_r x t' (m' * k)) by nia.
     rewrite (Z.mul_comm t' (_ mod _)), Z.div_add, (Z.div_small (x mod t')) by (apply Z.mod_pos_bound || idtac; lia).
-    rewrite Z.add_0_l, (Z.rem_mul_r (x / t') m' k) by lia. rewrite (Z.mul_comm m' (_ mod k)), Z.mod_add by lia. apply Z.mod_mod. lia.
+    rewrite Z.add_0_l, (Z.rem_mul_r (x / t') m' k) by lia. rewrite (Z.mul_comm m' (_ mod k)), Z.mod_add by lia.
+    apply Z.mod_mod. lia.
 Qed.
 
 (** Digits that are disjoint stay so. *)
@@ -593,7 +643,8 @@ Qed.
 
 Lemma end_is_later : forall c d, positive c -> positive d -> (fst c * snd c | fst d) -> fst c < fst d.
 Proof.
-  intros [t m] [t' m'] [A1 A2] [B1 B2] [q Q]. cbn [fst snd] in *. assert (2 * t <= t * m) by nia. assert (0 < q) by nia.
+  intros [t m] [t' m'] [A1 A2] [B1 B2] [q Q]. cbn [fst snd] in *. assert (2 * t <= t * m) by nia.
+  assert (0 < q) by nia.
   assert (t * m * 1 <= t * m * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
 Qed.
 
@@ -610,19 +661,23 @@ Proof.
   - exists q. assumption.
 Qed.
 
-Lemma adjusted_disjoint : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+Lemma adjusted_disjoint : forall e c d,
+  positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
   disjoint (adjusted e c) (adjusted e d).
 Proof. intros e c d E C D HC HD [H|H]; [left|right]; apply adjusted_divides; assumption. Qed.
 
-Lemma adjusted_order : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+Lemma adjusted_order : forall e c d,
+  positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
   (fst (adjusted e c) < fst (adjusted e d) <-> fst c < fst d).
 Proof.
   intros e c d E C D HC HD [H|H].
   - pose proof (end_is_later _ _ C D H).
-    pose proof (end_is_later _ _ (adjusted_positive e c E C HC) (adjusted_positive e d E D HD) (adjusted_divides e c d E C D HC HD H)).
+    pose proof (end_is_later _ _ (adjusted_positive e c E C HC) (adjusted_positive e d E D HD)
+      (adjusted_divides e c d E C D HC HD H)).
     tauto.
   - pose proof (end_is_later _ _ D C H).
-    pose proof (end_is_later _ _ (adjusted_positive e d E D HD) (adjusted_positive e c E C HC) (adjusted_divides e d c E D C HD HC H)).
+    pose proof (end_is_later _ _ (adjusted_positive e d E D HD) (adjusted_positive e c E C HC)
+      (adjusted_divides e d c E D C HD HC H)).
     lia.
 Qed.
 
@@ -633,7 +688,8 @@ Fixpoint in_turn (n : nat) (es : list (Z * Z)) : list (Z * Z) :=
 Definition rank (es : list (Z * Z)) (x : Z) : Z :=
   fold_left (fun x e => without (fst e) (snd e) x) (in_turn (length es) es) x.
 
-Definition digit_left (es : list (Z * Z)) (d : Z * Z) : Z * Z := fold_left (fun d e => adjusted e d) (in_turn (length es) es) d.
+Definition digit_left (es : list (Z * Z)) (d : Z * Z) : Z * Z := fold_left (fun d e => adjusted e d)
+  (in_turn (length es) es) d.
 
 (** The product of the sizes of those that are below a digit. *)
 Fixpoint sizes_below (d : Z * Z) (es : list (Z * Z)) : Z :=
@@ -642,8 +698,8 @@ Fixpoint sizes_below (d : Z * Z) (es : list (Z * Z)) : Z :=
 Lemma sizes_below_positive : forall d es, Forall positive es -> 0 < sizes_below d es.
 Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes_below]; [lia|]. destruct (fst e <? fst d); nia. Qed.
 
-(** In the list that the earlier cuts leave of an axis the digit is one again: its step is smaller by the sizes of those that are
-    below it. *)
+(** In the list that the earlier cuts leave of an axis the digit is one again: its step is smaller by the sizes of
+    those that are below it. *)
 Theorem digit_among_others : forall es d x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
   ForallOrdPairs disjoint es ->
   digit (fst (digit_left es d)) (snd (digit_left es d)) (rank es x) = digit (fst d) (snd d) x /\
@@ -651,17 +707,20 @@ Theorem digit_among_others : forall es d x, Forall positive es -> positive d -> 
 Proof.
   intros es. remember (length es) as n eqn:E. revert es E.
   induction n as [|n IH]; intros [|e es] E d x P D H O; try discriminate.
-  - unfold digit_left, rank. cbn [in_turn fold_left length sizes_below]. rewrite Z.div_1_r. destruct d. split; reflexivity.
+  - unfold digit_left, rank. cbn [in_turn fold_left length sizes_below]. rewrite Z.div_1_r. destruct d.
+    split; reflexivity.
   - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
     assert (L : length (map (adjusted e) es) = length es) by apply map_length.
     injection E as E.
     assert (P' : Forall positive (map (adjusted e) es)).
-    { rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply adjusted_positive; [assumption|apply P2, C|apply O1, C]. }
+    { rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_positive; [assumption|apply P2, C|apply O1, C]. }
     assert (H' : Forall (fun c => disjoint c (adjusted e d)) (map (adjusted e) es)).
     { rewrite Forall_map. rewrite Forall_forall in *. intros c C.
       apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C]. }
     assert (O' : ForallOrdPairs disjoint (map (adjusted e) es)).
-    { clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst. inversion O1; subst. cbn [map].
+    { clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst.
+      inversion O1; subst. cbn [map].
       constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f F.
       apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto]. }
     destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (without (fst e) (snd e) x) P'
@@ -670,14 +729,18 @@ Proof.
     + rewrite I1. apply digit_stays; assumption.
     + rewrite I2. cbn [sizes_below].
       assert (S : sizes_below (adjusted e d) (map (adjusted e) es) = sizes_below d es).
-      { clear - P1 P2 O1 D H1 H2. induction es as [|f es IH]; [reflexivity|]. inversion P2; subst. inversion O1; subst. inversion H2; subst.
+      { clear - P1 P2 O1 D H1 H2. induction es as [|f es IH]; [reflexivity|]. inversion P2; subst.
+        inversion O1; subst. inversion H2; subst.
         cbn [map sizes_below]. rewrite IH by assumption. f_equal.
-        assert (SF : snd (adjusted e f) = snd f) by (unfold adjusted; destruct (fst e <? fst f); reflexivity). rewrite SF.
+        assert (SF : snd (adjusted e f) = snd f) by (unfold adjusted; destruct (fst e <? fst f); reflexivity).
+        rewrite SF.
         match goal with F : positive f, DF : disjoint e f, FD : disjoint f d |- _ =>
           pose proof (adjusted_order e f d P1 F D DF H1 FD) as A end.
-        destruct (Z.ltb_spec (fst (adjusted e f)) (fst (adjusted e d))), (Z.ltb_spec (fst f) (fst d)); reflexivity || tauto || lia. }
+        destruct (Z.ltb_spec (fst (adjusted e f)) (fst (adjusted e d))), (Z.ltb_spec (fst f) (fst d));
+          reflexivity || tauto || lia. }
       pose proof (sizes_below_positive d es P2) as SP.
-      rewrite S. clear - P1 D H1 SP. destruct P1 as [E1 E2]. unfold adjusted. destruct (Z.ltb_spec (fst e) (fst d)); cbn [fst snd]; f_equal.
+      rewrite S. clear - P1 D H1 SP. destruct P1 as [E1 E2]. unfold adjusted.
+      destruct (Z.ltb_spec (fst e) (fst d)); cbn [fst snd]; f_equal.
       * apply Z.div_div; lia.
       * rewrite Z.mul_1_l. reflexivity.
 Qed.
@@ -685,20 +748,26 @@ Qed.
 Fixpoint sizes (es : list (Z * Z)) : Z := match es with [] => 1 | e :: r => snd e * sizes r end.
 
 Lemma left_over : forall es d n x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
-  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n) -> 0 <= x < n ->
-  exists left, n = left * sizes es /\ 0 < left /\ (fst (digit_left es d) * snd (digit_left es d) | left) /\ 0 <= rank es x < left.
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n)
+    -> 0 <= x < n ->
+  exists left,
+    n = left * sizes es /\ 0 < left /\ (fst (digit_left es d) * snd (digit_left es d) | left)
+      /\ 0 <= rank es x < left.
 Proof.
   intros es. remember (length es) as k eqn:E. revert es E.
   induction k as [|k IH]; intros [|e es] E d n x P D H O N F Q X; try discriminate.
-  - exists n. unfold digit_left, rank. cbn [in_turn fold_left length sizes]. split; [ring|]. split; [assumption|]. split; assumption.
+  - exists n. unfold digit_left, rank. cbn [in_turn fold_left length sizes]. split; [ring|]. split; [assumption|].
+    split; assumption.
   - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
     inversion F as [|? ? F1 F2]; subst. injection E as E.
     assert (L : length (map (adjusted e) es) = length es) by apply map_length.
     set (end_ := (n, 2)). assert (EP : positive end_) by (split; simpl; lia).
     assert (ED : forall c, (fst c * snd c | n) -> disjoint c end_) by (intros c C; left; exact C).
     destruct F1 as [q F1]. assert (A : fst (adjusted e end_) = q * fst e).
-    { assert (fst e < n) by (apply (end_is_later e end_ P1 EP); exists q; exact F1). unfold adjusted. cbn [fst snd end_].
-      destruct (Z.ltb_spec (fst e) n); [|lia]. cbn [fst]. rewrite F1. replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring.
+    { assert (fst e < n) by (apply (end_is_later e end_ P1 EP); exists q; exact F1). unfold adjusted.
+      cbn [fst snd end_].
+      destruct (Z.ltb_spec (fst e) n); [|lia]. cbn [fst]. rewrite F1.
+      replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring.
       destruct P1. apply Z.div_mul. lia. }
     assert (DIV : forall c, positive c -> disjoint e c -> (fst c * snd c | n) ->
               (fst (adjusted e c) * snd (adjusted e c) | q * fst e)).
@@ -706,43 +775,52 @@ Proof.
       apply ED. exists q. exact F1. }
     destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (q * fst e) (without (fst e) (snd e) x))
       as (left & I1 & I2 & I3 & I4).
-    + rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply adjusted_positive; [assumption|apply P2, C|apply O1, C].
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_positive; [assumption|apply P2, C|apply O1, C].
     + apply adjusted_positive; assumption.
     + rewrite Forall_map. rewrite Forall_forall in *. intros c C.
       apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C].
-    + clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst. inversion O1; subst. cbn [map].
+    + clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst.
+      inversion O1; subst. cbn [map].
       constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f FI.
       apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto].
     + destruct P1. nia.
     + rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply DIV; [apply P2, C|apply O1, C|apply F2, C].
     + apply DIV; assumption.
-    + destruct P1 as [E1 E2]. unfold without. pose proof (Z.mod_pos_bound x (fst e) E1). assert (TM : 0 < fst e * snd e) by nia.
+    + destruct P1 as [E1 E2]. unfold without. pose proof (Z.mod_pos_bound x (fst e) E1).
+      assert (TM : 0 < fst e * snd e) by nia.
       assert (0 <= x / (fst e * snd e)) by (apply Z.div_pos; lia).
       assert (x / (fst e * snd e) < q) by (apply Z.div_lt_upper_bound; lia). nia.
     + exists left. unfold digit_left, rank in *. cbn [length in_turn fold_left sizes]. rewrite L in I3, I4.
       assert (S : sizes (map (adjusted e) es) = sizes es).
       { clear. induction es as [|f es IH]; [reflexivity|]. cbn [map sizes]. rewrite IH. f_equal.
         unfold adjusted. destruct (fst e <? fst f); reflexivity. }
-      rewrite S in I1. split; [rewrite F1; replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring; rewrite I1; ring|].
+      rewrite S in I1. split; [rewrite F1; replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring;
+        rewrite I1; ring|].
       split; [assumption|]. split; assumption.
 Qed.
 
 Lemma sizes_positive : forall es, Forall positive es -> 0 < sizes es.
 Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes]; nia. Qed.
 
-(** So the placement that is answered for it, a cut of the list that the earlier ones leave into as many pieces as the digit
-    repeats in it, gives each place to the device that had it. *)
-Theorem placed_among_others : forall es d n x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
-  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n) -> 0 <= x < n ->
-  owner (n / sizes es / (fst d / sizes_below d es * snd d)) (snd d) (n / sizes es) (rank es x) = digit (fst d) (snd d) x.
+(** So the placement that is answered for it, a cut of the list that the earlier ones leave into as many pieces as
+    the digit repeats in it, gives each place to the device that had it. *)
+Theorem placed_among_others : forall es d n x,
+  Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n)
+    -> 0 <= x < n ->
+  owner (n / sizes es / (fst d / sizes_below d es * snd d)) (snd d) (n / sizes es) (rank es x) = digit (fst d)
+    (snd d) x.
 Proof.
   intros es d n x P D H O N F Q X. destruct (left_over es d n x P D H O N F Q X) as (left & L1 & L2 & L3 & L4).
   destruct (digit_among_others es d x P D H O) as [A B]. rewrite B in A, L3. cbn [fst snd] in A, L3.
   rewrite L1. rewrite Z.div_mul by (pose proof (sizes_positive es P); lia). rewrite <- A.
-  set (step := fst d / sizes_below d es) in *. set (m := snd d) in *. destruct L3 as [k K]. destruct D as [D0 D]. fold m in D.
+  set (step := fst d / sizes_below d es) in *. set (m := snd d) in *. destruct L3 as [k K]. destruct D as [D0 D].
+  fold m in D.
   assert (0 <= step) by (apply Z.div_pos; [lia|apply sizes_below_positive; assumption]).
   assert (step <> 0) by (intros Z0; rewrite Z0 in K; lia).
-  pose proof (placed_digit 1 left step m (rank es x) ltac:(lia) L2 ltac:(lia) ltac:(lia) ltac:(lia) (Z.divide_1_l step)
+  pose proof (placed_digit 1 left step m (rank es x) ltac:(lia) L2 ltac:(lia) ltac:(lia) ltac:(lia)
+    (Z.divide_1_l step)
     ltac:(exists k; lia)) as G.
   unfold place_of in G. rewrite !Z.div_1_r, Z.mod_small in G by lia. exact G.
 Qed.

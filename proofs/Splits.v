@@ -1,8 +1,10 @@
-(** Splits of loops: when functions of loops are affine in the digits of a split of each loop, and the coarsest such split.
+(** Splits of loops: when functions of loops are affine in the digits of a split of each loop, and the coarsest such
+    split.
 
-    A function is total, has integer values, and is defined on a box of loops.  A split of a loop of [n] indices is a list
-    of factors, innermost first, each at least 2, with product [n].  It serves a function of that loop if the function is
-    a sum of multiples of the digits.  What is found is the coarsest split: every other one that serves refines it. *)
+    A function is total, has integer values, and is defined on a box of loops.  A split of a loop of [n] indices is
+    a list of factors, innermost first, each at least 2, with product [n].  It serves a function of that loop if the
+    function is a sum of multiples of the digits.  What is found is the coarsest split: every other one that serves
+    refines it. *)
 
 From Coq Require Import ZArith Lia List Bool.
 From Shapetracker Require Import View.
@@ -49,7 +51,8 @@ Proof. intros fs H. pose proof (numel_pos fs (large_positives fs H)). lia. Qed.
 
 Lemma large_one : forall fs, large fs -> numel fs = 1 -> fs = [].
 Proof.
-  intros [|f fs] H E; [reflexivity|]. inversion H as [|? ? F L]; subst. pose proof (large_numel fs L). cbn [numel] in E. nia.
+  intros [|f fs] H E; [reflexivity|]. inversion H as [|? ? F L]; subst. pose proof (large_numel fs L).
+  cbn [numel] in E. nia.
 Qed.
 
 Lemma numel_app : forall a b, numel (a ++ b) = numel a * numel b.
@@ -148,7 +151,8 @@ Proof.
 Qed.
 
 (** Whatever split serves a function, the run is one of its cuts: it can be joined until neighbouring digits do not
-    continue each other, and then its innermost factor ends where the function stops being a multiple of its first step. *)
+    continue each other, and then its innermost factor ends where the function stops being a multiple of its first step.
+    *)
 Lemma innermost : forall rest n g w d ds,
   2 <= w -> large rest -> n = w * numel rest -> is_sum n g (d :: ds) (w :: rest) ->
   exists pre post ds', rest = pre ++ post /\ run g n = w * numel pre /\ is_sum n g (d :: ds') (run g n :: post).
@@ -223,8 +227,8 @@ Proof. intros n g fs F [ds S]. rewrite <- (is_sum_steps fs n g ds F S). exact S.
 
 (** ** The greedy rule *)
 
-(** A loop has a split that serves a function exactly if its run divides the size, the multiples of the run have one, and
-    the function at an index is that at the multiple of the run below it plus what the steps past it add. *)
+(** A loop has a split that serves a function exactly if its run divides the size, the multiples of the run have
+    one, and the function at an index is that at the multiple of the run below it plus what the steps past it add. *)
 Theorem split_at_run : forall n g, 2 <= n ->
   let r := run g n in
   (exists fs, factors n fs /\ serves n g fs) <->
@@ -242,7 +246,8 @@ Proof.
     rewrite Q in *. rewrite Z.div_mul, Z.mod_mul by lia. split; [reflexivity|]. split.
     + exists post. split; [split; [assumption|reflexivity]|]. exists ds'.
       eapply is_sum_multiples; [lia|apply large_positives; assumption| |exact E3]. ring.
-    + destruct E3 as [_ S']. assert (M : forall x, x - x mod r = r * (x / r)) by (intros; rewrite Z.mod_eq by lia; ring).
+    + destruct E3 as [_ S']. assert (M : forall x, x - x mod r = r * (x / r)) by (intros; rewrite Z.mod_eq by lia;
+        ring).
       intros x X. pose proof (Z.mod_pos_bound x r ltac:(lia)).
       assert (0 <= x / r < numel post) by (split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]).
       rewrite (S' x X), (S' (x - x mod r)), (S' (x mod r)) by (rewrite ?M; nia). cbn [digits dot].
@@ -252,7 +257,8 @@ Proof.
   - intros (M & (fs & [F E] & ds & S) & H). exists (r :: fs).
     assert (Q : n = r * numel fs) by (rewrite E; apply Z.div_exact; lia).
     split; [split; [constructor; [lia|assumption]|simpl; lia]|]. exists ((g 1 - g 0) :: ds).
-    apply is_sum_whole; [lia|apply large_positives; assumption|assumption|destruct S; assumption| |rewrite E; exact S].
+    apply is_sum_whole; [lia|apply large_positives; assumption|assumption|destruct S; assumption| |rewrite E;
+      exact S].
     intros x X. rewrite (H x X). replace (x - x mod r) with (r * (x / r)) by (rewrite Z.mod_eq by lia; ring).
     rewrite R2 by (apply Z.mod_pos_bound; lia). ring.
 Qed.
@@ -381,7 +387,8 @@ Lemma cuts_bound : forall fs c, large fs -> In c (cuts fs) -> 2 <= c <= numel fs
 Proof.
   intros fs c L H. destruct (in_cuts fs c H) as (pre & post & -> & N & ->). apply Forall_app in L.
   destruct L as [L1 L2]. rewrite numel_app. pose proof (large_numel pre L1). pose proof (large_numel post L2).
-  destruct pre as [|p pre]; [congruence|]. inversion L1; subst. pose proof (large_numel pre H5). cbn [numel] in *. nia.
+  destruct pre as [|p pre]; [congruence|]. inversion L1; subst. pose proof (large_numel pre H5). cbn [numel] in *.
+  nia.
 Qed.
 
 (** What a refinement does below the innermost factor of the coarser split, and past it. *)
@@ -438,7 +445,8 @@ Proof.
   assert (cancel : forall r r', large r' -> refines (a :: r) (a :: r') -> refines r r').
   { clear - H2. intros r r' L R c C. pose proof (cuts_bound r' c L C).
     assert (I : In (a * c) (cuts (a :: r))) by (apply R; right; apply in_map; assumption).
-    destruct I as [I|I]; [nia|]. apply in_map_iff in I. destruct I as (e & Q & I). replace c with e by nia. assumption. }
+    destruct I as [I|I]; [nia|]. apply in_map_iff in I. destruct I as (e & Q & I). replace c with e by nia.
+    assumption. }
   apply IH; auto.
 Qed.
 
@@ -515,7 +523,8 @@ Proof.
       { intros x X. rewrite (S (x :: zeros ns)) by (split; [simpl; lia|apply zeros_inbox; assumption]). cbn [dots].
         rewrite (dots_zero ns) by assumption. cbn [zeros map]. change (map (fun _ => 0) ns) with (zeros ns). ring. }
       destruct (proj1 IH) as [V W]; [exists dss'; split; assumption|]. split; [|split; [|assumption]].
-      * intros [|x i] I; [destruct I|]. destruct I as [I1 I2]. simpl in I1. rewrite (S (x :: i)) by (split; assumption).
+      * intros [|x i] I; [destruct I|]. destruct I as [I1 I2]. simpl in I1.
+        rewrite (S (x :: i)) by (split; assumption).
         cbn [parts dots zeros map]. change (map (fun _ => 0) ns) with (zeros ns).
         pose proof (V i I2) as V1. cbv beta in V1. pose proof (T i I2). rewrite (U x) by lia. lia.
       * exists ds. split; [assumption|]. intros x X. rewrite (U x) by assumption. reflexivity.
@@ -530,10 +539,12 @@ Proof.
       pose proof (T i I2) as T1. cbv beta in T1. rewrite (S x) by lia. lia.
 Qed.
 
-Lemma each_finer : forall ns gs fss gss, Forall2 factors ns fss -> Forall2 factors ns gss -> Forall2 refines gss fss ->
+Lemma each_finer : forall ns gs fss gss,
+  Forall2 factors ns fss -> Forall2 factors ns gss -> Forall2 refines gss fss ->
   each serves ns gs fss -> each serves ns gs gss.
 Proof.
-  induction ns as [|n ns IH]; intros gs fss gss F G R S; inversion F; subst; inversion G; subst; destruct gs as [|g gs];
+  induction ns as [|n ns IH]; intros gs fss gss F G R S; inversion F; subst; inversion G; subst;
+    destruct gs as [|g gs];
     simpl in S; try tauto. inversion R; subst. destruct S as [S1 S2]. split.
   - eapply finer_serves; [exact H1|assumption|assumption|assumption].
   - eapply IH; [exact H3|assumption|assumption|assumption].
@@ -755,7 +766,8 @@ Proof.
 Qed.
 
 (** A chain of divisors of a size, the size among them where it is not 1. *)
-Definition chain_of (n : Z) (cs : list Z) : Prop := linked 1 cs /\ Forall (fun c => (c | n)) cs /\ (2 <= n -> In n cs).
+Definition chain_of (n : Z) (cs : list Z) : Prop := linked 1 cs /\ Forall (fun c => (c | n))
+  cs /\ (2 <= n -> In n cs).
 
 Definition uncut (n : Z) : list Z := if n <=? 1 then [] else [n].
 
@@ -763,7 +775,8 @@ Lemma uncut_chain : forall n, 0 < n -> chain_of n (uncut n).
 Proof.
   intros n N. unfold uncut. destruct (Z.leb_spec n 1).
   - split; [exact I|]. split; [constructor|lia].
-  - split; [simpl; split; [lia|split; [apply Z.divide_1_l|exact I]]|]. split; [repeat constructor; apply Z.divide_refl|].
+  - split; [simpl; split; [lia|split; [apply Z.divide_1_l|exact I]]|].
+    split; [repeat constructor; apply Z.divide_refl|].
     intros _. left; reflexivity.
 Qed.
 
@@ -858,14 +871,17 @@ Qed.
 Lemma join_functions_spec : forall funs ns css, positives ns -> Forall2 chain_of ns css ->
   match join_functions ns funs css with
   | Some css' => Forall2 chain_of ns css' /\ Forall2 (fun cs cs' => incl cs cs') css css' /\
-                 (forall gss, Forall2 factors ns gss -> cut_at gss css' -> Forall (fun f => serves_all ns f gss) funs) /\
-                 (forall gss, Forall2 factors ns gss -> Forall (fun f => serves_all ns f gss) funs -> cut_at gss css ->
+                 (forall gss,
+                   Forall2 factors ns gss -> cut_at gss css' -> Forall (fun f => serves_all ns f gss) funs) /\
+                 (forall gss,
+                   Forall2 factors ns gss -> Forall (fun f => serves_all ns f gss) funs -> cut_at gss css ->
                     cut_at gss css')
   | None => forall gss, Forall2 factors ns gss -> Forall (fun f => serves_all ns f gss) funs -> ~ cut_at gss css
   end.
 Proof.
   induction funs as [|f funs IH]; intros ns css P C; cbn [join_functions].
-  - split; [assumption|]. split; [|split; [constructor|auto]]. clear. induction css; constructor; [apply incl_refl|assumption].
+  - split; [assumption|]. split; [|split; [constructor|auto]]. clear.
+    induction css; constructor; [apply incl_refl|assumption].
   - pose proof (candidate_exact ns f P) as CA. destruct (candidate ns f) as [fss|].
     + destruct CA as (A1 & A2 & A3). pose proof (join_each_spec ns fss css A1 C) as J.
       destruct (join_each fss css) as [css1|].
@@ -904,7 +920,8 @@ Qed.
 Theorem decide_splits_exact : forall ns funs, positives ns ->
   match decide_splits ns funs with
   | Some fss => Forall2 factors ns fss /\ Forall (fun f => serves_all ns f fss) funs /\
-                forall gss, Forall2 factors ns gss -> Forall (fun f => serves_all ns f gss) funs -> Forall2 refines gss fss
+                forall gss,
+                  Forall2 factors ns gss -> Forall (fun f => serves_all ns f gss) funs -> Forall2 refines gss fss
   | None => forall gss, Forall2 factors ns gss -> ~ Forall (fun f => serves_all ns f gss) funs
   end.
 Proof.
@@ -914,7 +931,8 @@ Proof.
   pose proof (join_functions_spec funs ns (map uncut ns) P C) as J.
   destruct (join_functions ns funs (map uncut ns)) as [css|]; cbn [option_map].
   - destruct J as (J1 & _ & J3 & J4).
-    assert (B : Forall2 factors ns (map (between 1) css) /\ Forall2 (fun fs cs => cuts fs = cs) (map (between 1) css) css).
+    assert (B : Forall2 factors ns (map (between 1) css) /\ Forall2 (fun fs cs => cuts fs = cs) (map (between 1)
+      css) css).
     { clear - P J1. induction J1; [split; constructor|]. inversion P; subst. destruct (IHJ1 H3).
       destruct (between_factors x y H2 H). split; constructor; assumption. }
     destruct B as [B1 B2]. split; [assumption|]. split.
@@ -992,8 +1010,8 @@ Proof.
         rewrite Forall_forall in W. apply W, A.
 Qed.
 
-(** There are splits of all loops that serve all functions exactly if each function is a sum of one for each loop, each of
-    these has a split, and for each loop the cuts of the coarsest ones are a chain. *)
+(** There are splits of all loops that serve all functions exactly if each function is a sum of one for each loop,
+    each of these has a split, and for each loop the cuts of the coarsest ones are a chain. *)
 Theorem common_splits : forall ns funs, positives ns ->
   (exists fss, Forall2 factors ns fss /\ Forall (fun f => serves_all ns f fss) funs) <->
   exists own, Forall2 (fun f fss => separable ns f /\ each coarsest ns (lines f ns) fss) funs own /\
@@ -1005,7 +1023,8 @@ Proof.
                   Forall (Forall2 refines fss) own).
     { induction S as [|f funs S1 S2 IH]; [exists []; split; constructor|]. destruct IH as (own & O1 & O2).
       apply several_loops in S1; [|assumption|assumption]. destruct S1 as [S1 S3].
-      destruct (each_coarsest ns _ fss P F S3) as [o O]. exists (o :: own). split; [constructor; [split; assumption|assumption]|].
+      destruct (each_coarsest ns _ fss P F S3) as [o O]. exists (o :: own).
+      split; [constructor; [split; assumption|assumption]|].
       constructor; [|assumption]. apply each_coarsest_parts in O. apply O; assumption. }
     destruct O as (own & O1 & O2). exists own. split; [assumption|]. intros l a b A B.
     assert (L : Forall large fss) by (clear - F; induction F; constructor; [apply H|assumption]).
@@ -1017,16 +1036,18 @@ Proof.
     destruct (nth_in_or_default l fss []) as [I| ->]; [|constructor]. rewrite Forall_forall in L. apply L, I.
   - intros (own & O & C).
     assert (F : Forall (Forall2 factors ns) own).
-    { clear - O. induction O; constructor; [|assumption]. destruct H as [_ H]. apply each_coarsest_parts in H. apply H. }
+    { clear - O. induction O; constructor; [|assumption]. destruct H as [_ H]. apply each_coarsest_parts in H.
+      apply H. }
     destruct (chains_joined ns own P F C) as (gss & G1 & G2). exists gss. split; [assumption|].
-    clear - O G1 G2 P. induction O as [|f fss funs own [S1 S2] _ IH]; constructor; inversion G2; subst; [|apply IH; assumption].
+    clear - O G1 G2 P. induction O as [|f fss funs own [S1 S2] _ IH]; constructor; inversion G2; subst; [|apply IH;
+      assumption].
     apply each_coarsest_parts in S2. destruct S2 as (S2 & S3 & _). apply several_loops; [assumption|assumption|].
     split; [assumption|]. apply (each_finer ns _ fss); assumption.
 Qed.
 
-(** All this is for functions of all indices.  Of one that counts at some of them only there may be no coarsest split: at 0, 2
-    and 3 of a loop of 6 the values 0, 2 and 5 are sums of digits for either of two splits that do not refine each other, and
-    not without a split. *)
+(** All this is for functions of all indices.  Of one that counts at some of them only there may be no coarsest
+    split: at 0, 2 and 3 of a loop of 6 the values 0, 2 and 5 are sums of digits for either of two splits that do not
+    refine each other, and not without a split. *)
 Definition serves_where (P : Z -> Prop) (g : Z -> Z) (fs : list Z) : Prop :=
   exists ds, length ds = length fs /\ forall x, P x -> g x = g 0 + dot ds (digits fs x).
 
@@ -1041,7 +1062,8 @@ Proof.
   - exists [1; 5]. split; [reflexivity|]. intros x [->|[->| ->]]; reflexivity.
   - intros H. destruct (H 3 ltac:(left; reflexivity)) as [E|[E|[]]]; discriminate.
   - intros H. destruct (H 2 ltac:(left; reflexivity)) as [E|[E|[]]]; discriminate.
-  - intros ([|d [|e ds]] & L & S); try discriminate. pose proof (S 2 ltac:(tauto)) as S2. pose proof (S 3 ltac:(tauto)) as S3.
+  - intros ([|d [|e ds]] & L & S); try discriminate. pose proof (S 2 ltac:(tauto)) as S2.
+    pose proof (S 3 ltac:(tauto)) as S3.
     change (2 = 0 + (d * 2 + 0)) in S2. change (5 = 0 + (d * 3 + 0)) in S3. lia.
 Qed.
 
