@@ -129,8 +129,8 @@ Definition splits_of_loops :=
 
 (** 12. Layouts of CuTe, and shards. *)
 Definition layouts :=
-  ((extended_agrees, inside_iff, reached_agrees, compose_layouts_coarsest, complement_tiles, complement_unique,
-    left_inverse_undoes, right_inverse_undoes, right_inverse_longest),
+  ((extended_agrees, coalesce_same, coalesced_unique, inside_iff, reached_agrees, compose_layouts_coarsest,
+    complement_tiles, complement_unique, left_inverse_undoes, right_inverse_undoes, right_inverse_longest),
    (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit),
    (rank_of_place, digit_stays, digit_among_others, placed_among_others)).
 

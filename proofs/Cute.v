@@ -38,6 +38,99 @@ Proof.
     reflexivity.
 Qed.
 
+(** * Coalescing *)
+
+(** No mode has one number, and none goes on where the one before it ends. *)
+Fixpoint is_coalesced (ms : list mode) : Prop :=
+  match ms with
+  | [] => True
+  | (s, d) :: r => 2 <= s /\ match r with [] => True | (_, e) :: _ => e <> s * d end /\ is_coalesced r
+  end.
+
+Fixpoint coalesced_modes (ms : list mode) : list mode :=
+  match ms with
+  | [] => []
+  | (s, d) :: r =>
+      if s =? 1 then coalesced_modes r
+      else match coalesced_modes r with
+           | (t, e) :: q => if e =? s * d then (s * t, d) :: q else (s, d) :: (t, e) :: q
+           | [] => [(s, d)]
+           end
+  end.
+
+Lemma at_number_cons : forall s d r x, at_number ((s, d) :: r) x = d * (x mod s) + at_number r (x / s).
+Proof. reflexivity. Qed.
+
+(** It is the same function, and has the same size. *)
+Theorem coalesce_same : forall ms, positives (map fst ms) ->
+  is_coalesced (coalesced_modes ms) /\ numel (map fst (coalesced_modes ms)) = numel (map fst ms) /\
+  forall x, at_number (coalesced_modes ms) x = at_number ms x.
+Proof.
+  induction ms as [|[s d] ms IH]; intros P; [split; [exact I|split; reflexivity]|].
+  inversion P as [|? ? P1 P2]; subst.
+  simpl in P1. destruct (IH P2) as (I1 & I2 & I3). cbn [coalesced_modes]. destruct (Z.eqb_spec s 1) as [->|N].
+  - split; [assumption|]. split; [rewrite I2; cbn [map fst numel]; ring|]. intros x.
+    rewrite I3, at_number_cons, Z.mod_1_r, Z.div_1_r. ring.
+  - destruct (coalesced_modes ms) as [|[t e] q].
+    + split; [simpl; lia|]. split; [cbn [map fst numel] in *; lia|]. intros x. rewrite !at_number_cons, <- I3.
+      reflexivity.
+    + destruct I1 as (J1 & J2 & J3). destruct (Z.eqb_spec e (s * d)) as [->|M].
+      * split; [|split].
+        -- split; [nia|]. split; [|assumption]. destruct q as [|[u f] q]; [exact I|]. intros K. apply J2. rewrite K.
+           ring.
+        -- cbn [map fst numel] in *. rewrite <- I2. ring.
+        -- intros x. rewrite !at_number_cons, <- I3, at_number_cons, Z.rem_mul_r, Z.div_div by lia. ring.
+      * split; [split; [lia|split; [assumption|split; [assumption|split; assumption]]]|].
+        split; [cbn [map fst numel] in *; rewrite <- I2; reflexivity|]. intros x. rewrite at_number_cons, I3.
+        reflexivity.
+Qed.
+
+Lemma coalesced_positive : forall ms, is_coalesced ms -> positives (map fst ms).
+Proof. induction ms as [|[s d] ms IH]; intros C; constructor; destruct C as (C1 & _ & C3); [simpl;
+  lia|apply IH, C3]. Qed.
+
+Lemma at_number_zero : forall ms, positives (map fst ms) -> at_number ms 0 = 0.
+Proof. intros ms P. apply dot_zero_digits. assumption. Qed.
+
+(** The run of a coalesced layout is its first mode. *)
+Lemma first_mode : forall s d r, is_coalesced ((s, d) :: r) ->
+  is_run (at_number ((s, d) :: r)) (numel (map fst ((s, d) :: r))) s /\ at_number ((s, d) :: r) 1 = d.
+Proof.
+  intros s d r (C1 & C2 & C3). pose proof (coalesced_positive r C3) as P. pose proof (numel_pos _ P) as N.
+  assert (LOW : forall x, 0 <= x < s -> at_number ((s, d) :: r) x = d * x).
+  { intros x X. rewrite at_number_cons, Z.mod_small, Z.div_small, at_number_zero by (assumption || lia). ring. }
+  cbn [map fst numel]. split; [|rewrite LOW by lia; ring]. split; [nia|]. split.
+  - intros x X. rewrite !LOW by lia. ring.
+  - intros H. rewrite (LOW 1), (LOW 0) by lia. destruct r as [|[t e] r]; [simpl in H; lia|].
+    destruct C3 as (D1 & _ & D3).
+    rewrite at_number_cons, Z.mod_same, Z.div_same, at_number_cons, Z.mod_1_l, (Z.div_small 1), at_number_zero
+      by (lia || apply coalesced_positive; assumption). intros K. apply C2. lia.
+Qed.
+
+(** Two coalesced layouts are the same function of their numbers only if they are the same. *)
+Theorem coalesced_unique : forall a b, is_coalesced a -> is_coalesced b -> numel (map fst a) = numel (map fst b) ->
+  (forall x, 0 <= x < numel (map fst a) -> at_number a x = at_number b x) -> a = b.
+Proof.
+  induction a as [|[s d] a IH]; intros [|[t e] b] A B N F.
+  - reflexivity.
+  - pose proof (numel_pos _ (coalesced_positive _ (proj2 (proj2 B)))). destruct B as [B _].
+    cbn [map fst numel] in N. nia.
+  - pose proof (numel_pos _ (coalesced_positive _ (proj2 (proj2 A)))). destruct A as [A _].
+    cbn [map fst numel] in N. nia.
+  - destruct (first_mode s d a A) as [(R1 & R2 & R3) E]. destruct (first_mode t e b B) as [RB EB]. rewrite <- N in RB.
+    set (n := numel (map fst ((s, d) :: a))) in *.
+    assert (RA : is_run (at_number ((t, e) :: b)) n s).
+    { split; [exact R1|]. split.
+      - intros x X. rewrite <- !F by lia. apply R2. assumption.
+      - intros H. rewrite <- !F by lia. apply R3. assumption. }
+    pose proof (is_run_unique _ _ _ _ RA RB). subst t.
+    assert (e = d) by (rewrite <- E, <- EB; symmetry; apply F; lia). subst e. f_equal.
+    destruct A as (A1 & _ & A3), B as (_ & _ & B3). unfold n in *. cbn [map fst numel] in *.
+    apply IH; [assumption|assumption|nia|]. intros x X.
+    pose proof (F (s * x) ltac:(nia)) as G.
+    rewrite !at_number_cons, (Z.mul_comm s x), Z.mod_mul, Z.div_mul in G by lia. lia.
+Qed.
+
 (** * Composition *)
 
 (** Whether a layout takes a number: a strict one those below its size; one whose last mode goes on takes all that

@@ -31,18 +31,18 @@ Definition proper_unlike (u : unlike) : Prop :=
   0 < weight u /\ 0 <= remainder u < weight u /\ 0 < step u < weight u.
 
 (** What the carries over a boundary add that is not a multiple of the first step. *)
-Definition excess (o s : Z) (boundary : Z * Z) (x : Z) : Z :=
+Definition carried (o s : Z) (boundary : Z * Z) (x : Z) : Z :=
   snd boundary * ((o + s * x) / fst boundary - o / fst boundary - x * ((o + s) / fst boundary - o / fst boundary)).
 
 (** The unlike steps are all of it. *)
 Theorem unlike_counts : forall o s W c, 0 < W ->
   match unlike_of o s (W, c) with
-  | Some u => proper_unlike u /\ count u = 1 /\ next u > 1 /\ forall x, excess o s (W,
+  | Some u => proper_unlike u /\ count u = 1 /\ next u > 1 /\ forall x, carried o s (W,
     c) x = jump u * unlike_steps u x
-  | None => forall x, excess o s (W, c) x = 0
+  | None => forall x, carried o s (W, c) x = 0
   end.
 Proof.
-  intros o s W c HW. unfold unlike_of, excess, unlike_steps, proper_unlike, next. cbn [fst snd].
+  intros o s W c HW. unfold unlike_of, carried, unlike_steps, proper_unlike, next. cbn [fst snd].
   pose proof (Z.div_mod o W ltac:(lia)) as Do. pose proof (Z.mod_pos_bound o W HW) as Bo.
   pose proof (Z.div_mod s W ltac:(lia)) as Ds. pose proof (Z.mod_pos_bound s W HW) as Bs.
   set (r := o mod W) in *. set (a := s mod W) in *. set (q := o / W) in *. set (t := s / W) in *.
@@ -192,7 +192,7 @@ Proof.
   induction bs as [|[W c] bs IH]; intros P; [split; [constructor|intros x; simpl; lia]|].
   inversion P as [|? ? P1 P2]; subst.
   destruct (IH P2) as [I1 I2]. simpl in P1. cbn [all_unlike snd]. pose proof (unlike_counts o s W c P1) as U.
-  unfold excess in U. cbn [fst snd] in U. destruct (Z.eqb_spec c 0) as [->|N].
+  unfold carried in U. cbn [fst snd] in U. destruct (Z.eqb_spec c 0) as [->|N].
   - split; [assumption|]. intros x. rewrite I2. cbn [jumps]. ring.
   - destruct (unlike_of o s (W, c)) as [u|].
     + destruct U as (U1 & U2 & U3 & U4). split.
