@@ -10,10 +10,12 @@ import argparse
 import itertools
 import json
 import math
+import os
 import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from compare import Decide
 
@@ -88,6 +90,12 @@ def asked(command, *arguments):
     return answer
 
 
+def answers(command, questions):
+    """What the command answers of each of some questions."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda question: asked(command, *question), questions)
+
+
 def groups(found):
     """Compositions, as many at a time as one layout has leaves and coordinates for."""
     some, leaves, size = [], 0, 1
@@ -122,11 +130,13 @@ def compare_compositions(questions, decide, command):
             found[strict].append((a, b, (lists(numbers, len(b)), lists(numbers, len(b)))))
     for strict, all_found in found.items():
         options = ["--strict"] * strict
-        for some in groups(all_found):
+        together, questions = list(groups(all_found)), []
+        for some in together:
             shapes = ",".join(modes_text(a).split(":")[0] for a, _, _ in some)
             strides = ",".join(modes_text(a).split(":")[1] for a, _, _ in some)
             tiler = ",".join(modes_text(b) for _, b, _ in some)
-            answer = asked(command, "compose", *options, f"({shapes}):({strides})", f"({tiler})")
+            questions.append(("compose", *options, f"({shapes}):({strides})", f"({tiler})"))
+        for some, answer in zip(together, answers(command, questions)):
             document = answer["layout"]
             for k, (a, b, proved) in enumerate(some):
                 library = None
@@ -136,8 +146,8 @@ def compare_compositions(questions, decide, command):
                 if library != proved:
                     wrong.append({"a": a, "b": b, "strict": strict, "proved": proved, "library": library or answer["why"]})
     asked_of = refused[::ONE_IN]
-    for a, b, strict in asked_of:
-        answer = asked(command, "compose", *["--strict"] * strict, modes_text(a), modes_text(b))
+    texts = [("compose", *["--strict"] * strict, modes_text(a), modes_text(b)) for a, b, strict in asked_of]
+    for (a, b, strict), answer in zip(asked_of, answers(command, texts)):
         if answer["layout"] is not None or answer["why"]["kind"] not in ("outside", "length", "mode", "interact"):
             wrong.append({"a": a, "b": b, "strict": strict, "proved": None, "library": answer})
     print(f"compositions: {sum(map(len, found.values()))} found, {len(refused)} refused, of which {len(asked_of)} were asked, "
@@ -194,8 +204,8 @@ def random_chain(rng):
 
 def compare_complements(questions, decide, command):
     began, wrong, none = time.time(), [], 0
-    for modes, cotarget in questions:
-        answer = asked(command, "complement", modes_text(modes), str(cotarget))
+    texts = [("complement", modes_text(modes), str(cotarget)) for modes, cotarget in questions]
+    for (modes, cotarget), answer in zip(questions, answers(command, texts)):
         document = answer["layout"]
         library = None
         if document is not None:
