@@ -179,15 +179,14 @@ def random_pair(rng):
 # The two sides.
 
 class Decide:
-    """The extracted program, restarted when a pair takes too long."""
+    """The extracted program, restarted when a question takes too long."""
 
     def __init__(self, program, limit):
         self.program, self.limit, self.process = program, limit, None
 
-    def ask(self, views):
+    def ask(self, words):
         if self.process is None:
             self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        words = line_of(views[0]) + line_of(views[1])
         self.process.stdin.write((" ".join(map(str, words)) + "\n").encode())
         self.process.stdin.flush()
         ready, _, _ = select.select([self.process.stdout], [], [], self.limit)
@@ -198,7 +197,7 @@ class Decide:
             return None
         line = self.process.stdout.readline().decode().split()
         if not line:
-            raise SystemExit(f"the extracted program stopped at {views}")
+            raise SystemExit(f"the extracted program stopped at {words}")
         return line
 
 
@@ -223,7 +222,7 @@ def compare(name, pairs, expected, decide, command):
     counts = {"single": 0, "several": 0, "refused": 0, "too slow": 0, "past the library's 64 bits": 0}
     wrong = []
     for k, (views, answer) in enumerate(zip(pairs, library(command, pairs))):
-        line = decide.ask(views)
+        line = decide.ask(["merge", *line_of(views[0]), *line_of(views[1])])
         if line is None:
             counts["too slow"] += 1
             continue
@@ -274,4 +273,5 @@ def main():
     sys.exit(0 if good else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,13 @@
-(* Reads pairs of views as lines of numbers, decides each, and writes one line an answer.
+(* Reads questions as lines of numbers, decides each, and writes one line an answer.
 
-   A line: both views, the one next to memory first.  A view: rank, sizes, strides, offset, 1 or 0 for "live",
-   then lo and hi of each axis.  An answer: "refused", "several", or "single" and a view. *)
+   "merge" and both views, the one next to memory first.  A view: rank, sizes, strides, offset, 1 or 0 for "live",
+   then lo and hi of each axis.  An answer: "refused", "several", or "single" and a view.
+
+   The others begin each list with its length, and answer "none", or "some" and lists:
+   "splits", the sizes of the loops, and functions, each as all of its values: the factors of each loop, innermost first;
+   "compose", 1 if the first layout is strict, and two layouts as lists of sizes and strides, fastest first: the sizes of
+   the modes of each leaf, then their strides;
+   "complement", modes by ascending stride, and a cotarget: modes. *)
 
 open Merge
 
@@ -44,6 +50,51 @@ let words v =
   String.concat " " ([string_of_int (List.length parts)] @ List.map string_of_z all
                      @ [if v.live then "1" else "0"] @ List.map string_of_z ranges)
 
+(* Functions of loops as tables of their values, in row-major order. *)
+
+let rec int_of_positive = function XH -> 1 | XO p -> 2 * int_of_positive p | XI p -> 2 * int_of_positive p + 1
+let int_of_z = function Z0 -> 0 | Zpos p -> int_of_positive p | Zneg p -> - (int_of_positive p)
+
+let count next = int_of_string (next ())
+let list_of next item = let length = count next in List.init length (fun _ -> item ())
+let pair next = let size = z (next ()) in let stride = z (next ()) in (size, stride)
+
+let table next sizes =
+  let values = Array.init (List.fold_left ( * ) 1 sizes) (fun _ -> z (next ())) in
+  fun index -> values.(List.fold_left2 (fun at size i -> at * size + int_of_z i) 0 sizes index)
+
+let all lists = String.concat " " (List.concat_map (fun l -> string_of_int (List.length l) :: List.map string_of_z l) lists)
+
+(* The question of a line, by its first word. *)
+let answer next = match next () with
+  | "merge" ->
+      let a = view next in
+      let b = view next in
+      (match decide a b with
+       | Refused -> "refused"
+       | Several -> "several"
+       | Single c -> "single " ^ words c)
+  | "splits" ->
+      let sizes = list_of next (fun () -> count next) in
+      let functions = list_of next (fun () -> table next sizes) in
+      (match decide_splits (List.map (fun n -> z (string_of_int n)) sizes) functions with
+       | None -> "none"
+       | Some factors -> "some " ^ all factors)
+  | "compose" ->
+      let strict = next () = "1" in
+      let a = list_of next (fun () -> pair next) in
+      let b = list_of next (fun () -> pair next) in
+      (match compose_layouts strict a b with
+       | None -> "none"
+       | Some (sizes, strides) -> "some " ^ all sizes ^ " " ^ all strides)
+  | "complement" ->
+      let modes = list_of next (fun () -> pair next) in
+      let cotarget = z (next ()) in
+      (match complement modes cotarget with
+       | None -> "none"
+       | Some modes -> "some " ^ all (List.map (fun (size, stride) -> [size; stride]) modes))
+  | word -> failwith ("no question " ^ word)
+
 let () =
   try
     while true do
@@ -51,11 +102,6 @@ let () =
       let next () = match !rest with
         | [] -> failwith "a line is too short"
         | word :: more -> rest := more; word in
-      let a = view next in
-      let b = view next in
-      (match decide a b with
-       | Refused -> print_endline "refused"
-       | Several -> print_endline "several"
-       | Single c -> print_endline ("single " ^ words c))
+      print_endline (answer next)
     done
   with End_of_file -> ()

@@ -10,6 +10,8 @@
 //!
 //! The comments are the one table from rules to proofs; `proofs/README.md` shows it in another order. They are held against
 //! the functions, the theorems and that page here. Nothing is compiled: it reads text.
+//!
+//! In other crates functions may name theorems in the same way; of those no more is asked than that the theorems and their rows are there.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -17,6 +19,9 @@ use crate::workspace::{Outcome, Stop, Workspace, failed};
 
 /// Where the rules are.
 const CODE: &str = "crates/indexpr/src";
+
+/// Where functions rest on other theorems, which they may name.
+const OTHERS: [&str; 3] = ["crates/shapetracker/src", "crates/shapetracker-cute/src", "crates/shapetracker-shard/src"];
 
 /// The files whose every theorem is a rule of the code.
 const RULES: [&str; 2] = ["proofs/Simplify.v", "proofs/Rounding.v"];
@@ -58,6 +63,13 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     for file in files(&workspace.path(CODE))? {
         let file = format!("{CODE}/{file}");
         functions.extend(functions_of(&file, &read(&file)?));
+    }
+    for folder in OTHERS {
+        for file in files(&workspace.path(folder))? {
+            let file = format!("{folder}/{file}");
+            let named = functions_of(&file, &read(&file)?).into_iter().filter(|function| function.says(PROVED));
+            functions.extend(named);
+        }
     }
     let mut proofs = Vec::new();
     for file in cited(&functions).into_iter().chain(RULES.map(str::to_owned)).collect::<BTreeSet<_>>() {

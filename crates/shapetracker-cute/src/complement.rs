@@ -73,6 +73,7 @@ impl Layout {
     /// # Source
     /// Filling from 0 is forced: all of `0..s*d` must be tiled before a stride past it is used, where `s` and `d` are
     /// the size and the stride below. So a complement exists exactly if each such product divides the next stride.
+    // Proved: `complement_tiles`, `complement_exact`, `complement_unique` in `proofs/Cute.v`.
     pub fn complement(&self, cotarget: i64) -> Result<Layout, NoComplement> {
         let (mut modes, filled) = self.gaps()?;
         let cotarget = i128::from(cotarget.max(1));

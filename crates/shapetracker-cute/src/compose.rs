@@ -209,6 +209,7 @@ impl Layout {
         self.composed(other, true)
     }
 
+    // Proved: `compose_layouts_exact`, `compose_layouts_coarsest` in `proofs/Cute.v`.
     fn composed(&self, other: &Layout, strict: bool) -> Result<Layout, NoComposition> {
         if other.is_empty() {
             return Ok(Layout { strides: Dims::from_elem(0, other.sizes.len()), ..other.clone() });
@@ -235,6 +236,7 @@ impl Layout {
 
     /// The layout as a view of the numbers that the values of another are, which has coordinates: axes outermost first,
     /// and no longer than they reach.
+    // Proved: `inside_iff`, `extended_agrees`, `reached_agrees` in `proofs/Cute.v`.
     pub(crate) fn positions(&self, other: &Layout, strict: bool) -> Result<View, NoComposition> {
         let (mut weight, size) = (1, self.size());
         for (size_of_leaf, stride) in other.leaves() {

@@ -91,6 +91,7 @@ impl Layout {
     /// Modes whose strides are 1, the size of the mode with stride 1, and so on are counted up by `R` one after the
     /// other. The strides of a layout that is injective, and has no negative ones, are filled from 0 like those of a
     /// complement, so that nothing longer is possible; and a value that the layout has not ends any right inverse.
+    // Proved: `right_inverse_undoes`, `right_inverse_longest` in `proofs/Cute.v`.
     pub fn right_inverse(&self) -> Result<RightInverse, Error> {
         if self.is_empty() {
             return Ok(RightInverse { layout: self.coalesce(), is_longest: true });
@@ -140,6 +141,7 @@ impl Layout {
     /// # Source
     /// With strides that divide each other and leave room for the sizes below, the entry of each mode is a digit of the
     /// value.
+    // Proved: `left_inverse_undoes` in `proofs/Cute.v`.
     pub fn left_inverse(&self) -> Result<Layout, NoLeftInverse> {
         if self.is_empty() {
             return Ok(self.coalesce());

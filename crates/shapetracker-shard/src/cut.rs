@@ -73,6 +73,7 @@ impl Cut {
     }
 
     /// How many of the places of device `j` are below this one, which may be `n`.
+    // Proved: `rank_of_place` in `proofs/Shards.v`, where pieces and parts are even.
     pub(crate) fn below(self, n: i64, j: i64, place: i64) -> i64 {
         let piece = self.piece(n);
         let before = place / piece;

@@ -70,6 +70,7 @@ fn take(segments: &mut Vec<(i64, i64)>, n: i64, cut: Cut) -> Option<Digit> {
 /// positions of an axis repeat, a multiple. There is one such axis at most. In the list that the earlier digits leave of it
 /// the digit is one again, because no two digits meet, and its pieces are its repetitions: no other number of pieces cuts at
 /// the same places, and no cut that leaves parts of different lengths does.
+// Proved: `placed_digit`, `axis_of_digit`, `digit_stays`, `digit_among_others`, `placed_among_others` in `proofs/Shards.v`.
 pub(crate) fn place(digits: &[Option<Digit>], before: &Sharded, shape: &[i64]) -> Option<Vec<Placement>> {
     let mut placements: Vec<Placement> = Vec::with_capacity(digits.len());
     for (mesh_axis, digit) in digits.iter().enumerate() {

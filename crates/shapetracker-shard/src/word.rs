@@ -40,6 +40,7 @@ impl Ramp {
     }
 
     /// Without the first few, which are fewer than all.
+    // Proved: `after_is_rest` in `proofs/Shards.v`.
     fn after(self, count: i64) -> Ramp {
         let len = self.len - count;
         if count < self.until {
@@ -53,6 +54,7 @@ impl Ramp {
     ///
     /// They agree up to the first place where one of them goes up alone. After a place where both go up they are at the same
     /// value with all of their widths before them, so that they differ at the shorter of these or never.
+    // Proved: `ramps_differ_exact` in `proofs/Shards.v`.
     fn difference(self, other: Ramp, len: i64) -> Option<i64> {
         let place = if self.first != other.first {
             0
@@ -387,6 +389,7 @@ impl Cursor<'_> {
     /// are long (N. J. Fine and H. S. Wilf, Uniqueness theorems for periodic functions, 1965), so that two repetitions are
     /// compared on that much, with the longer period opened, and what is left of the shorter one is skipped. What is opened
     /// lies deeper, and words are as deep as cuts are under each other.
+    // Proved: `fine_wilf`, `one_period`, `repetitions_compared`, `difference_exact` in `proofs/Shards.v`.
     pub(crate) fn difference(
         &mut self,
         other: &mut Cursor<'_>,

@@ -9,7 +9,9 @@
 //!
 //! Over several loops a function has a split if it has runs that divide along each loop, and is the sum of what their digits add
 //! (*separable*); several functions have one in common if, for each loop, the partial products of all of them together are a
-//! chain under divisibility. That chain is the coarsest again. Runs are found first, loop by loop; whether the function is the
+//! chain under divisibility. That chain is the coarsest again. This is so for functions of all indices. Where a guard holds for some of them
+//! only, an index counts as affine if it is so there, but its cuts are those of the function everywhere: fewer may do, and none may be
+//! the coarsest (at 0, 2 and 3 of a loop of 6 the values 0, 2 and 5 are affine after either of 2 x 3 and 3 x 2). Runs are found first, loop by loop; whether the function is the
 //! sum is asked of the difference of both, simplified, and then of its extremes.
 //!
 //! A run is found without walking along the loop where its floors tell: the first break of each floor of an affine form has
@@ -234,8 +236,10 @@ impl Nest {
     /// there are none for all of them, those that serve the functions whose floors cost most. Nothing is split yet
     /// ([`Nest::split_where_affine`]).
     ///
-    /// Where sizes are numbers the answer is exact, but for what it calls undecided: a split is found if there is one, and any
-    /// other one refines it. Where sizes are names, cuts are looked for among the divisors in the expressions.
+    /// Where sizes are numbers the answer is exact for functions of all indices, but for what it calls undecided: a split is found if
+    /// there is one, and any other one refines it. Of an index whose guard holds for some indices only, what is said to be served is, but
+    /// the splits are those of the index everywhere: where the guard holds, fewer may do, and there may be no coarsest. Where sizes are
+    /// names, cuts are looked for among the divisors in the expressions.
     ///
     /// ```
     /// use indexpr::{Graph, Nest};
@@ -253,6 +257,7 @@ impl Nest {
     ///
     /// # Errors
     /// An expression that leaves 64 bits.
+    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique` in `proofs/Splits.v`.
     pub fn splits_where_affine(&mut self) -> Result<Splits, Error> {
         let mut candidates = self.candidates()?;
         for candidate in &mut candidates {
@@ -591,6 +596,7 @@ impl Nest {
     }
 
     /// Adds a cut to a chain of cuts; the cut that it does not fit to, if there is one.
+    // Proved: `cuts_chain`, `finer_serves` in `proofs/Splits.v`.
     fn inserted(&mut self, cuts: &mut Vec<Expr>, cut: Expr) -> Result<Option<Expr>, Error> {
         let mut at = 0;
         while at < cuts.len() {
@@ -705,6 +711,7 @@ impl Nest {
     }
 
     /// Whether a function is affine after its own splits; why not, if it is not.
+    // Proved: `several_loops`, `candidate_exact` in `proofs/Splits.v`.
     fn is_served(&mut self, candidate: &Candidate, cuts: &Cuts) -> Result<Result<(), WhyUnserved>, Error> {
         let mut each = Vec::new();
         for (at, cuts) in cuts.iter().enumerate().filter(|(_, cuts)| !cuts.is_empty()) {
@@ -954,7 +961,7 @@ impl Line {
 
     /// The cuts of a loop of a size, but 1 and the size; the run that does not divide, and what it does not divide. `None` where
     /// it takes too many steps, or numbers past `i128`.
-    // No rule: it asks whether runs divide sizes.
+    // Proved: `split_at_run`, `split_loop_exact` in `proofs/Splits.v`.
     fn cuts(mut self, size: i64) -> Option<Result<Vec<i64>, (i64, i64)>> {
         let (mut cuts, mut cut, mut left) = (Vec::new(), 1_i128, i128::from(size.max(1)));
         loop {

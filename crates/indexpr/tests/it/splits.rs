@@ -223,6 +223,43 @@ fn splits_are_the_coarsest_of_all_that_there_are() {
     assert_eq!(undecided, 0);
 }
 
+/// Where a guard holds for some indices only, the splits of an index everywhere may be finer than they need be, or not there at
+/// all; and there may be no coarsest.
+#[test]
+fn under_guards_fewer_splits_may_do() {
+    // The sums of digits with given strides, the innermost first.
+    let sum = |index: i64, cuts: &[i64], strides: &[i64]| -> i64 {
+        digits(index, cuts).iter().zip(strides).map(|(digit, stride)| digit * stride).sum()
+    };
+    // At 0, 2 and 3 of 6 the values 0, 2 and 5 are affine for either of two splits, of which none refines the other; and not
+    // without one, since 2 / 2 is not 5 / 3.
+    for (cuts, strides) in [([2], [3, 2]), ([3], [1, 5])] {
+        assert!([(0, 0), (2, 2), (3, 5)].iter().all(|&(index, value)| sum(index, &cuts, &strides) == value));
+    }
+
+    let found = |sizes: &[(&str, i64)], index: &str, guard: &str| {
+        let mut nest = Nest::new(Graph::new());
+        for (name, size) in sizes {
+            nest.each(name, *size).unwrap();
+        }
+        let [index, guard] = [index, guard].map(|text| nest.parse(text).unwrap());
+        nest.access("a", index, Some(guard)).unwrap();
+        let splits = nest.splits_where_affine().unwrap();
+        let unserved: Vec<String> = splits.unserved.iter().map(ToString::to_string).collect();
+        (splits.text(nest.graph()), unserved)
+    };
+    // The guard needs 3 x 4, and with it the index is 6 times the outer digit wherever the guard holds.
+    assert_eq!(found(&[("i", 12)], "i // 2 * 3", "1 <= i % 4 < 2"), ("i = 3 x 2 x 2".into(), vec![]));
+    assert!((0..12).filter(|index| index % 4 == 1).all(|index| index / 2 * 3 == sum(index, &[4], &[0, 6])));
+    // Where this guard holds, which is at (1, 2) and (4, 0), the index is `i + j - 2`, and needs no split.
+    let (splits, unserved) = found(&[("i", 5), ("j", 5)], "(i + j) // 2", "8 <= 2 * i + 3 * j < 9");
+    assert_eq!(splits, "");
+    assert_eq!(unserved, ["`a` has runs of 2 along `i`, and 2 does not divide 5"]);
+    for point in points(&[5, 5]).iter().filter(|point| 2 * point[0] + 3 * point[1] == 8) {
+        assert_eq!((point[0] + point[1]) / 2, point[0] + point[1] - 2);
+    }
+}
+
 /// Tensors of named sizes whose axes are put into another order and merged: the loops are split by the names, without a
 /// floor.
 #[test]

@@ -136,6 +136,7 @@ impl From<OutOfWork> for Unsplit {
 ///
 /// # Source
 /// The theorem in `merge/split.rs`.
+// Proved: `candidate_exact`, `refines_antisymmetric` in `proofs/Splits.v`.
 pub fn affine_runs(earlier: &View, later: &View) -> Result<AffineRuns, Unsplit> {
     const OP: &str = "affine_runs";
     if earlier.mask().is_some() || later.mask().is_some() {

@@ -39,6 +39,7 @@ pub(crate) type Runs = SmallVec<[i64; 8]>;
 /// Each run has at least 2 indices, so that there are at most 62; one takes a few nanoseconds for each digit. Where
 /// carries that fall together cancel, it takes at most 63 decisions whether the axis is affine up to some index, and
 /// `work` is the limit of these.
+// Proved: `split_at_run`, `split_loop_exact` in `proofs/Splits.v`.
 pub(crate) fn split(
     level: &Level,
     origin: i64,
@@ -97,6 +98,7 @@ impl Unlike {
     ///
     /// The remainder of the position, moved by the stride less the carry of the first step, leaves its range with each of
     /// them once: with one carry more, or one less.
+    // Proved: `unlike_counts` in `proofs/Runs.v`.
     fn of((weight, jump): (i64, i128), origin: i64, stride: i64) -> Option<Unlike> {
         let (remainder, step) = (origin % weight, stride.rem_euclid(weight));
         let (remainder, step, jump) = if step >= weight - remainder {
@@ -121,6 +123,7 @@ impl Unlike {
 const FOLLOWED: usize = 64;
 
 /// The longest affine run from the start of an axis of at least 2 indices.
+// Proved: `followed_run`, `narrowed_run` in `proofs/Runs.v`.
 pub(super) fn affine_run(
     level: &Level,
     origin: i64,

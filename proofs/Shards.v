@@ -1,0 +1,826 @@
+(** Shards: which device has each element, in the order of positions.
+
+    Where shards are even the device is a digit of the position.  Elsewhere it is a word, made of ramps and
+    repetitions, and whether two words are the same is told without spelling them out. *)
+
+From Coq Require Import ZArith Lia List.
+Import ListNotations.
+Open Scope Z_scope.
+
+(** * Repetitions *)
+
+(** A word of [len] places, whose entries past the first [p] are those [p] places earlier. *)
+Definition repeats (p len : Z) (u : Z -> Z) : Prop := forall i, p <= i < len -> u i = u (i - p).
+
+(** Two words agree below a place. *)
+Definition agree (u v : Z -> Z) (len : Z) : Prop := forall i, 0 <= i < len -> u i = v i.
+
+(** The first place below [len] at which they differ. *)
+Definition first_difference (u v : Z -> Z) (len k : Z) : Prop := 0 <= k < len /\ u k <> v k /\ agree u v k.
+
+(** Two repetitions agree as far as they go if they agree for as long as their periods together are long. *)
+Theorem fine_wilf : forall u v p q len, 0 < p -> 0 < q -> repeats p len u -> repeats q len v ->
+  agree u v (Z.min (p + q) len) -> agree u v len.
+Proof.
+  intros u v p q len P Q U V A. assert (H : forall n i, 0 <= i < Z.of_nat n -> i < len -> u i = v i).
+  { induction n as [|n IH]; intros i I L; [lia|]. destruct (Z.lt_ge_cases i (p + q)) as [S|S]; [apply A; lia|].
+    rewrite (U i), (V i) by lia. rewrite (IH (i - p)), <- (IH (i - q)) by lia.
+    rewrite (V (i - p)), (U (i - q)) by lia. rewrite IH by lia. f_equal. lia. }
+  intros i I. apply (H (Z.to_nat (i + 1))); lia.
+Qed.
+
+(** For one period it is enough to compare it once. *)
+Theorem one_period : forall u v p len,
+  0 < p -> repeats p len u -> repeats p len v -> agree u v (Z.min p len) -> agree u v len.
+Proof.
+  intros u v p len P U V A. assert (H : forall n i, 0 <= i < Z.of_nat n -> i < len -> u i = v i).
+  { induction n as [|n IH]; intros i I L; [lia|]. destruct (Z.lt_ge_cases i p) as [S|S]; [apply A; lia|].
+    rewrite (U i), (V i) by lia. apply IH; lia. }
+  intros i I. apply (H (Z.to_nat (i + 1))); lia.
+Qed.
+
+(** How much of two repetitions is compared. *)
+Definition enough (p q : Z) : Z := if p =? q then p else p + q.
+
+(** Two repetitions differ exactly if they differ there, and first at the same place. *)
+Theorem repetitions_compared : forall u v p q len, 0 < p -> 0 < q -> repeats p len u -> repeats q len v ->
+  enough p q <= len ->
+  (agree u v len <-> agree u v (enough p q)) /\
+  forall k, first_difference u v len k <-> first_difference u v (enough p q) k.
+Proof.
+  intros u v p q len P Q U V L.
+  assert (E : agree u v len <-> agree u v (enough p q)).
+  { split; [intros A i I; apply A; lia|]. intros A. unfold enough in *. destruct (Z.eqb_spec p q) as [->|N].
+    - apply (one_period u v q len Q U V). intros i I. apply A. lia.
+    - apply (fine_wilf u v p q len P Q U V). intros i I. apply A. lia. }
+  split; [exact E|]. intros k. split; intros (K1 & K2 & K3).
+  - split; [|split; assumption]. split; [lia|]. destruct (Z.lt_ge_cases k (enough p q)) as [|G]; [assumption|].
+    exfalso. apply K2. apply E; [|lia]. intros i I. apply K3. lia.
+  - split; [lia|split; assumption].
+Qed.
+
+(** The longer period alone is not enough: (0 0 1) and (0 0 1 0 0), repeated, agree on 5 places and not on the
+    sixth. *)
+Example longer_period_is_not_enough :
+  let u := fun i => if i mod 3 =? 2 then 1 else 0 in
+  let v := fun i => if i mod 5 =? 2 then 1 else 0 in
+  agree u v 5 /\ u 5 <> v 5.
+Proof.
+  split; [|vm_compute; discriminate]. intros i I.
+  assert (C : i = 0 \/ i = 1 \/ i = 2 \/ i = 3 \/ i = 4) by lia.
+  destruct C as [->|[->|[->|[->| ->]]]]; reflexivity.
+Qed.
+
+(** * Ramps *)
+
+(** The value [first] as often as [until] says, then each further value [width] times. *)
+Record ramp := Ramp { first : Z; until : Z; width : Z }.
+
+Definition entry (r : ramp) (i : Z) : Z := if i <? until r then first r else first r + 1 + (i - until r) / width r.
+
+(** What is left of a ramp past a place. *)
+Definition after (r : ramp) (count : Z) : ramp :=
+  if count <? until r then Ramp (first r) (until r - count) (width r)
+  else let past := count - until r in
+       Ramp (first r + 1 + past / width r) (width r - past mod width r) (width r).
+
+Theorem after_is_rest : forall r count i, 0 < until r -> 0 < width r -> 0 <= count -> 0 <= i ->
+  entry (after r count) i = entry r (count + i) /\ 0 < until (after r count) /\ width (after r count) = width r.
+Proof.
+  intros [f u w] count i U W C I. cbn [until width first] in *. unfold after, entry. cbn [until width first].
+  destruct (Z.ltb_spec count u) as [S|S]; cbn [until width first].
+  - split; [|lia]. destruct (Z.ltb_spec i (u - count)), (Z.ltb_spec (count + i) u); try lia.
+    do 2 f_equal. lia.
+  - pose proof (Z.mod_pos_bound (count - u) w W). pose proof (Z.div_mod (count - u) w ltac:(lia)).
+    set (q := (count - u) / w) in *. set (m := (count - u) mod w) in *. split; [|lia].
+    destruct (Z.ltb_spec (count + i) u); [lia|]. destruct (Z.ltb_spec i (w - m)).
+    + replace ((count + i - u) / w) with q; [reflexivity|]. apply Z.div_unique with (m + i); lia.
+    + replace (count + i - u) with ((i - (w - m)) + (q + 1) * w) by lia. rewrite Z.div_add by lia. lia.
+Qed.
+
+(** The first place at which two ramps differ, if they do. *)
+Definition ramps_differ (a b : ramp) : option Z :=
+  if negb (first a =? first b) then Some 0
+  else if negb (until a =? until b) then Some (Z.min (until a) (until b))
+  else if negb (width a =? width b) then Some (until a + Z.min (width a) (width b))
+  else None.
+
+Theorem ramps_differ_exact : forall a b, 0 < until a -> 0 < until b -> 0 < width a -> 0 < width b ->
+  match ramps_differ a b with
+  | Some k => forall len, k < len -> first_difference (entry a) (entry b) len k
+  | None => forall len, agree (entry a) (entry b) len
+  end.
+Proof.
+  intros [f u w] [f' u' w'] U U' W W'. cbn [until width first] in *. unfold ramps_differ. cbn [until width first].
+  destruct (Z.eqb_spec f f') as [->|N]; cbn [negb].
+  2: { intros len L. split; [lia|]. split; [|intros i I; lia]. unfold entry. cbn [until width first].
+       destruct (Z.ltb_spec 0 u), (Z.ltb_spec 0 u'); lia. }
+  destruct (Z.eqb_spec u u') as [->|N]; cbn [negb].
+  2: { intros len L. split; [lia|]. split.
+       - unfold entry. cbn [until width first].
+         destruct (Z.ltb_spec (Z.min u u') u), (Z.ltb_spec (Z.min u u') u'); try lia.
+         + replace (Z.min u u' - u') with 0 by lia. rewrite Z.div_0_l by lia. lia.
+         + replace (Z.min u u' - u) with 0 by lia. rewrite Z.div_0_l by lia. lia.
+       - intros i I. unfold entry. cbn [until width first]. destruct (Z.ltb_spec i u), (Z.ltb_spec i u'); lia. }
+  destruct (Z.eqb_spec w w') as [->|N]; cbn [negb]; [intros len i I; reflexivity|].
+  intros len L. split; [lia|]. split.
+  - unfold entry. cbn [until width first]. destruct (Z.ltb_spec (u' + Z.min w w') u'); [lia|].
+    replace (u' + Z.min w w' - u') with (Z.min w w') by lia.
+    destruct (Z.lt_ge_cases w w').
+    + rewrite Z.min_l by lia. rewrite Z.div_same, Z.div_small by lia. lia.
+    + rewrite Z.min_r by lia. rewrite Z.div_same, (Z.div_small w' w) by lia. lia.
+  - intros i I. unfold entry. cbn [until width first]. destruct (Z.ltb_spec i u'); [reflexivity|].
+    rewrite !Z.div_small by lia. reflexivity.
+Qed.
+
+(** * Words *)
+
+(** The numbers below [n]. *)
+Definition below (n : Z) : list Z := map Z.of_nat (seq 0 (Z.to_nat n)).
+
+(** A word is a list of ramps, each with its length, and of words that are repeated. *)
+Inductive segment : Type :=
+| Up (r : ramp) (len : Z)
+| Repeat (count : Z) (word : list segment).
+
+(** The word spelt out. *)
+Fixpoint spell (s : segment) : list Z :=
+  match s with
+  | Up r len => map (entry r) (below len)
+  | Repeat count word => concat (repeat (flat_map spell word) (Z.to_nat count))
+  end.
+
+Definition spelt (w : list segment) : list Z := flat_map spell w.
+Definition size (w : list segment) : Z := Z.of_nat (length (spelt w)).
+Definition at_place (w : list segment) (i : Z) : Z := nth (Z.to_nat i) (spelt w) 0.
+
+(** No segment is empty, and the numbers that ramps are made of are positive. *)
+Inductive proper : segment -> Prop :=
+| proper_up : forall r len, 0 < until r -> 0 < width r -> 0 < len -> proper (Up r len)
+| proper_repeat : forall count word, 0 < count -> 0 < size word -> Forall proper word -> proper (Repeat count word).
+
+Definition proper_word (w : list segment) : Prop := Forall proper w.
+
+(** The repetition that comes next is opened. *)
+Definition opened (count : Z) (word rest : list segment) : list segment :=
+  word ++ (if 1 <? count then Repeat (count - 1) word :: rest else rest).
+
+(** What is left past so many places; nothing where the work that is allowed does not suffice. *)
+Fixpoint skip (work : nat) (places : Z) (w : list segment) : option (list segment) :=
+  match work with
+  | O => None
+  | S k =>
+      if places <=? 0 then Some w else
+      match w with
+      | [] => Some []
+      | Up r len :: rest =>
+          if places <? len then Some (Up (after r places) (len - places) :: rest) else skip k (places - len) rest
+      | Repeat count word :: rest =>
+          let whole := Z.min (places / size word) count in
+          let left := places - whole * size word in
+          if whole =? count then skip k left rest
+          else if left <=? 0 then Some (Repeat (count - whole) word :: rest)
+          else skip k left (opened (count - whole) word rest)
+      end
+  end.
+
+(** The first of the next [len] places at which two words differ, if they do; nothing where the work does not
+    suffice. *)
+Fixpoint difference (work : nat) (a b : list segment) (len : Z) : option (option Z) :=
+  match work with
+  | O => None
+  | S k =>
+      if len <=? 0 then Some None else
+      let past both :=
+        match skip k both a, skip k both b with
+        | Some a', Some b' => option_map (option_map (Z.add both)) (difference k a' b' (len - both))
+        | _, _ => None
+        end in
+      match a, b with
+      | Up r n :: _, Up s m :: _ =>
+          let both := Z.min (Z.min n m) len in
+          match ramps_differ r s with
+          | Some place => if place <? both then Some (Some place) else past both
+          | None => past both
+          end
+      | Repeat m u :: a', Repeat n v :: b' =>
+          let both := Z.min (Z.min (m * size u) (n * size v)) len in
+          if enough (size u) (size v) <? both then
+            match difference k [Repeat m u] [Repeat n v] (enough (size u) (size v)) with
+            | Some None => past both
+            | answer => answer
+            end
+          else difference k (if size v <=? size u then opened m u a' else a)
+            (if size u <=? size v then opened n v b' else b) len
+      | Repeat m u :: a', _ => difference k (opened m u a') b len
+      | _, Repeat n v :: b' => difference k a (opened n v b') len
+      | _, _ => Some (Some 0)
+      end
+  end.
+
+Lemma below_length : forall n, length (below n) = Z.to_nat n.
+Proof. intros. unfold below. rewrite map_length. apply seq_length. Qed.
+
+Lemma nth_below : forall n i, 0 <= i < n -> nth (Z.to_nat i) (below n) 0 = i.
+Proof.
+  intros n i I. unfold below. change 0 with (Z.of_nat 0). rewrite map_nth, seq_nth by lia. lia.
+Qed.
+
+Lemma nth_skipped : forall (l : list Z) n i, nth i (skipn n l) 0 = nth (n + i) l 0.
+Proof. induction l as [|x l IH]; intros [|n] i; simpl; [destruct i; reflexivity|destruct i;
+  reflexivity|reflexivity|apply IH]. Qed.
+
+Lemma concat_length : forall (x : list Z) n, length (concat (repeat x n)) = (n * length x)%nat.
+Proof. induction n as [|n IH]; [reflexivity|]. simpl. rewrite app_length, IH. reflexivity. Qed.
+
+Lemma size_nonneg : forall w, 0 <= size w.
+Proof. intros. unfold size. lia. Qed.
+
+Lemma spelt_repeat : forall count word rest,
+  spelt (Repeat count word :: rest) = concat (repeat (spelt word) (Z.to_nat count)) ++ spelt rest.
+Proof. reflexivity. Qed.
+
+Lemma opened_spelt : forall count word rest,
+  0 < count -> spelt (opened count word rest) = spelt (Repeat count word :: rest).
+Proof.
+  intros count word rest C. unfold opened. rewrite spelt_repeat. unfold spelt at 1. rewrite flat_map_app.
+  fold (spelt word).
+  destruct (Z.ltb_spec 1 count).
+  - fold (spelt (Repeat (count - 1) word :: rest)). rewrite spelt_repeat, app_assoc. f_equal.
+    replace (Z.to_nat count) with (S (Z.to_nat (count - 1))) by lia. reflexivity.
+  - fold (spelt rest). replace (Z.to_nat count) with 1%nat by lia. simpl. rewrite app_nil_r. reflexivity.
+Qed.
+
+Lemma opened_proper : forall count word rest,
+  proper_word (Repeat count word :: rest) -> proper_word (opened count word rest).
+Proof.
+  intros count word rest P. inversion P as [|? ? P1 P2]; subst. inversion P1; subst. apply Forall_app.
+  split; [assumption|].
+  destruct (Z.ltb_spec 1 count); [|assumption]. constructor; [constructor; [lia|assumption|assumption]|assumption].
+Qed.
+
+Lemma whole_skipped : forall (x l : list Z) n m, (m <= n)%nat ->
+  skipn (m * length x) (concat (repeat x n) ++ l) = concat (repeat x (n - m)) ++ l.
+Proof.
+  intros x l n m L. replace n with (m + (n - m))%nat at 1 by lia.
+  rewrite repeat_app, concat_app, <- app_assoc, skipn_app.
+  rewrite <- concat_length, skipn_all, Nat.sub_diag. reflexivity.
+Qed.
+
+Lemma skipn_more : forall (l : list Z) n m, skipn m (skipn n l) = skipn (n + m) l.
+Proof. induction l as [|x l IH]; intros [|n] m; simpl; try reflexivity; [apply skipn_nil|apply IH]. Qed.
+
+Lemma up_skipped : forall r len n, 0 < until r -> 0 < width r -> 0 <= n < len ->
+  spell (Up (after r n) (len - n)) = skipn (Z.to_nat n) (spell (Up r len)).
+Proof.
+  intros r len n U W N. apply (nth_ext _ _ 0 0).
+  - cbn [spell]. rewrite skipn_length, !map_length, !below_length. lia.
+  - intros i I. cbn [spell] in I. rewrite map_length, below_length in I. rewrite nth_skipped. cbn [spell].
+    rewrite (nth_indep _ 0 (entry (after r n) 0)) by (rewrite map_length, below_length; lia).
+    rewrite (nth_indep _ 0 (entry r 0)) by (rewrite map_length, below_length; lia). rewrite !map_nth.
+    pose proof (nth_below (len - n) (Z.of_nat i) ltac:(lia)) as E1. rewrite Nat2Z.id in E1. rewrite E1.
+    pose proof (nth_below len (n + Z.of_nat i) ltac:(lia)) as E2.
+    replace (Z.to_nat (n + Z.of_nat i)) with (Z.to_nat n + i)%nat in E2 by lia. rewrite E2.
+    apply after_is_rest; lia.
+Qed.
+
+(** Skipping places skips them. *)
+Lemma skip_spelt : forall work places w w', proper_word w -> 0 <= places -> skip work places w = Some w' ->
+  spelt w' = skipn (Z.to_nat places) (spelt w) /\ proper_word w'.
+Proof.
+  induction work as [|k IH]; intros places w w' P N E; cbn [skip] in E; [discriminate|].
+  destruct (Z.leb_spec places 0).
+  { injection E as <-. replace places with 0 by lia. split; [reflexivity|assumption]. }
+  destruct w as [|[r len|count word] rest].
+  - injection E as <-. split; [rewrite skipn_nil; reflexivity|constructor].
+  - inversion P as [|? ? P1 P2]; subst. inversion P1; subst.
+    change (spelt (Up r len :: rest)) with (spell (Up r len) ++ spelt rest).
+    assert (L : length (spell (Up r len)) = Z.to_nat len) by (cbn [spell]; rewrite map_length; apply below_length).
+    destruct (Z.ltb_spec places len).
+    + injection E as <-. split.
+      * change (spelt (Up (after r places) (len - places) :: rest)) with (spell (Up (after r places) (len - places))
+          ++ spelt rest).
+        rewrite up_skipped by lia. rewrite skipn_app, L.
+        replace (Z.to_nat places - Z.to_nat len)%nat with 0%nat by lia. reflexivity.
+      * destruct (after_is_rest r places 0) as (_ & A1 & A2); [assumption|assumption|lia|lia|].
+        constructor; [constructor; [assumption|rewrite A2; assumption|lia]|assumption].
+    + destruct (IH (places - len) rest w' P2 ltac:(lia) E) as [I1 I2]. split; [|assumption]. rewrite I1, skipn_app, L.
+      rewrite (skipn_all2 (spell (Up r len))) by (rewrite L; lia). cbn [app]. f_equal. lia.
+  - inversion P as [|? ? P1 P2]; subst. inversion P1 as [|? ? C S F]; subst.
+    set (whole := Z.min (places / size word) count) in *. set (left := places - whole * size word) in *.
+    pose proof (Z.div_mod places (size word) ltac:(lia)). pose proof (Z.mod_pos_bound places (size word) ltac:(lia)).
+    assert (0 <= places / size word) by (apply Z.div_pos; lia). assert (W : 0 <= whole <= count) by lia.
+    assert (WS : whole * size word <= places) by nia. assert (0 <= left) by lia.
+    assert (SP : Z.to_nat (whole * size word) = (Z.to_nat whole * length (spelt word))%nat) by (unfold size in *;
+      nia).
+    assert (T : forall n, 0 <= n -> skipn (Z.to_nat (whole * size word + n)) (spelt (Repeat count word :: rest)) =
+                  skipn (Z.to_nat n) (concat (repeat (spelt word) (Z.to_nat count - Z.to_nat whole)) ++ spelt rest)).
+    { intros n NN. rewrite Z2Nat.inj_add by nia. rewrite <- skipn_more, spelt_repeat, SP, whole_skipped by lia.
+      reflexivity. }
+    replace places with (whole * size word + left) by lia. rewrite T by assumption.
+    destruct (Z.eqb_spec whole count) as [Q|Q].
+    + destruct (IH left rest w' P2 ltac:(lia) E) as [I1 I2]. split; [|assumption]. rewrite I1, Q, Nat.sub_diag.
+      reflexivity.
+    + assert (P' : proper_word (Repeat (count - whole) word :: rest)).
+      { constructor; [constructor; [lia|assumption|assumption]|assumption]. }
+      assert (R : concat (repeat (spelt word) (Z.to_nat count - Z.to_nat whole)) ++ spelt rest =
+                  spelt (Repeat (count - whole) word :: rest)).
+      { rewrite spelt_repeat. do 3 f_equal. lia. }
+      rewrite R. destruct (Z.leb_spec left 0).
+      * injection E as <-. replace left with 0 by lia. split; [reflexivity|assumption].
+      * destruct (IH left _ w' (opened_proper _ _ _ P') ltac:(lia) E) as [I1 I2]. split; [|assumption].
+        rewrite I1, opened_spelt by lia. reflexivity.
+Qed.
+
+(** What is right of an answer. *)
+Definition answers (a b : list segment) (len : Z) (answer : option Z) : Prop :=
+  match answer with
+  | None => agree (at_place a) (at_place b) len
+  | Some k => first_difference (at_place a) (at_place b) len k
+  end.
+
+Lemma answers_past : forall a b a' b' both len answer, 0 <= both <= len ->
+  agree (at_place a) (at_place b) both ->
+  (forall i, 0 <= i -> at_place a' i = at_place a (both + i)) -> (forall i,
+    0 <= i -> at_place b' i = at_place b (both + i)) ->
+  answers a' b' (len - both) answer -> answers a b len (option_map (Z.add both) answer).
+Proof.
+  intros a b a' b' both len answer L A HA HB R.
+  assert (X : forall n, agree (at_place a') (at_place b') n -> agree (at_place a) (at_place b) (both + n)).
+  { intros n G i I. destruct (Z.lt_ge_cases i both); [apply A; lia|].
+    replace i with (both + (i - both)) by ring. rewrite <- HA, <- HB by lia. apply G. lia. }
+  destruct answer as [k|]; cbn [answers option_map] in *.
+  - destruct R as (R1 & R2 & R3). split; [lia|]. split; [rewrite <- HA, <- HB by lia; assumption|apply X; assumption].
+  - replace len with (both + (len - both)) by ring. apply X; assumption.
+Qed.
+
+Lemma at_up : forall r n rest i, 0 <= i < n -> at_place (Up r n :: rest) i = entry r i.
+Proof.
+  intros r n rest i I. unfold at_place. change (spelt (Up r n :: rest)) with (map (entry r) (below n) ++ spelt rest).
+  rewrite app_nth1 by (rewrite map_length, below_length; lia).
+  rewrite (nth_indep _ 0 (entry r 0)) by (rewrite map_length, below_length; lia). rewrite map_nth, nth_below by lia.
+  reflexivity.
+Qed.
+
+Lemma at_repeat : forall m u rest i,
+  0 < m -> 0 <= i < m * size u -> at_place (Repeat m u :: rest) i = at_place [Repeat m u] i.
+Proof.
+  intros m u rest i M I. unfold at_place. rewrite !spelt_repeat. change (spelt []) with (@nil Z). rewrite app_nil_r.
+  apply app_nth1. rewrite concat_length. unfold size in I. nia.
+Qed.
+
+Lemma size_repeat : forall m u, 0 < m -> size [Repeat m u] = m * size u.
+Proof.
+  intros m u M. unfold size. rewrite spelt_repeat. change (spelt []) with (@nil Z).
+  rewrite app_nil_r, concat_length. nia.
+Qed.
+
+Lemma repeat_repeats : forall m u len,
+  0 < m -> 0 < size u -> len <= m * size u -> repeats (size u) len (at_place [Repeat m u]).
+Proof.
+  intros m u len M S L i I. unfold at_place. rewrite spelt_repeat. change (spelt []) with (@nil Z). rewrite app_nil_r.
+  assert (E : skipn (1 * length (spelt u)) (concat (repeat (spelt u) (Z.to_nat m)) ++ []) =
+              concat (repeat (spelt u) (Z.to_nat m - 1)) ++ []) by (apply whole_skipped; lia).
+  rewrite !app_nil_r in E.
+  replace (Z.to_nat i) with (1 * length (spelt u) + Z.to_nat (i - size u))%nat by (unfold size in *; lia).
+  rewrite <- nth_skipped, E. replace (Z.to_nat m) with (Z.to_nat m - 1 + 1)%nat at 2 by lia.
+  rewrite repeat_app, concat_app. symmetry. apply app_nth1. rewrite concat_length. unfold size in *. nia.
+Qed.
+
+(** The comparison is right, whatever it answers. *)
+Theorem difference_exact : forall work a b len answer,
+  proper_word a -> proper_word b -> 0 <= len -> len <= size a -> len <= size b ->
+  difference work a b len = Some answer -> answers a b len answer.
+Proof.
+  induction work as [|k IH]; intros a b len answer PA PB L LA LB E; cbn [difference] in E; [discriminate|].
+  destruct (Z.leb_spec len 0); [injection E as <-; intros i I; lia|].
+  set (past := fun both => match skip k both a, skip k both b with
+        | Some a', Some b' => option_map (option_map (Z.add both)) (difference k a' b' (len - both)) | _,
+          _ => None end) in *.
+  assert (PAST : forall both answer,
+    0 <= both <= len -> agree (at_place a) (at_place b) both -> past both = Some answer ->
+            answers a b len answer).
+  { clear E answer. intros both answer B A E. unfold past in E.
+    destruct (skip k both a) as [a'|] eqn:SA; [|discriminate].
+    destruct (skip k both b) as [b'|] eqn:SB; [|discriminate].
+    destruct (skip_spelt k both a a' PA ltac:(lia) SA) as [A1 A2].
+    destruct (skip_spelt k both b b' PB ltac:(lia) SB) as [B1 B2].
+    destruct (difference k a' b' (len - both)) as [rest|] eqn:D; [|discriminate]. injection E as <-.
+    assert (SZ : forall w w', spelt w' = skipn (Z.to_nat both) (spelt w) -> len <= size w -> len - both <= size w').
+    { intros w w' Q S. unfold size in *. rewrite Q, skipn_length. lia. }
+    assert (AT : forall w w', spelt w' = skipn (Z.to_nat both) (spelt w) -> forall i,
+      0 <= i -> at_place w' i = at_place w (both + i)).
+    { intros w w' Q i I. unfold at_place. rewrite Q, nth_skipped. f_equal. lia. }
+    eapply answers_past; [exact B|exact A|apply AT; exact A1|apply AT; exact B1|].
+    apply IH; [assumption|assumption|lia|eapply SZ; eassumption|eapply SZ; eassumption|exact D]. }
+  assert (SAME : forall w w', spelt w' = spelt w -> size w' = size w /\ at_place w' = at_place w).
+  { intros w w' Q. unfold size, at_place. rewrite Q. split; reflexivity. }
+  assert (OPEN : forall a' b', spelt a' = spelt a -> spelt b' = spelt b -> proper_word a' -> proper_word b' ->
+            difference k a' b' len = Some answer -> answers a b len answer).
+  { intros a' b' QA QB PA' PB' D. destruct (SAME _ _ QA) as [SA TA]. destruct (SAME _ _ QB) as [SB TB].
+    unfold answers. rewrite <- TA, <- TB. apply (IH a' b' len answer);
+      [assumption|assumption|lia|lia|lia|assumption]. }
+  destruct a as [|[r n|m u] a].
+  - unfold size in LA. simpl in LA. lia.
+  - destruct b as [|[s m|n' v] b]; [unfold size in LB; simpl in LB; lia| |].
+    + inversion PA as [|? ? PA1 _]; subst. inversion PB as [|? ? PB1 _]; subst. inversion PA1; subst.
+      inversion PB1; subst.
+      pose proof (ramps_differ_exact r s) as R. specialize (R ltac:(assumption) ltac:(assumption) ltac:(assumption)
+        ltac:(assumption)).
+      set (both := Z.min (Z.min n m) len) in *.
+      assert (T : forall i,
+        0 <= i < both -> at_place (Up r n :: a) i = entry r i /\ at_place (Up s m :: b) i = entry s i)
+        by (intros i I; split; apply at_up; lia).
+      destruct (ramps_differ r s) as [place|].
+      * destruct (Z.ltb_spec place both).
+        -- injection E as <-. destruct (R both) as (R1 & R2 & R3); [assumption|].
+           destruct (T place ltac:(lia)) as [T1 T2].
+           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->].
+           apply R3; lia.
+        -- apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->].
+           destruct (R (place + 1)) as (R1 & R2 & R3); [lia|].
+           apply R3. lia.
+      * apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->]. apply (R both). assumption.
+    + inversion PB as [|? ? PB1 _]; subst. inversion PB1; subst.
+      apply (OPEN (Up r n :: a) (opened n' v b)); [reflexivity|apply opened_spelt;
+        assumption|assumption|apply opened_proper; assumption|exact E].
+  - inversion PA as [|? ? PA1 _]; subst. inversion PA1; subst.
+    destruct b as [|[s n|n v] b]; [unfold size in LB; simpl in LB; lia| |].
+    + apply (OPEN (opened m u a) (Up s n :: b)); [apply opened_spelt; assumption|reflexivity|apply opened_proper;
+        assumption|assumption|exact E].
+    + inversion PB as [|? ? PB1 _]; subst. inversion PB1; subst.
+      set (both := Z.min (Z.min (m * size u) (n * size v)) len) in *. set (e := enough (size u) (size v)) in *.
+      destruct (Z.ltb_spec e both) as [B|B].
+      * assert (E0 : 0 < e) by (unfold e, enough; destruct (size u =? size v); lia).
+        assert (T : forall i, 0 <= i < both -> at_place (Repeat m u :: a) i = at_place [Repeat m u] i /\
+                                               at_place (Repeat n v :: b) i = at_place [Repeat n v] i)
+          by (intros i I; split; apply at_repeat; lia).
+        destruct (repetitions_compared (at_place [Repeat m u]) (at_place [Repeat n v]) (size u) (size v) both)
+          as [C1 C2];
+          [assumption|assumption|apply repeat_repeats; [assumption|assumption|lia]|apply repeat_repeats;
+            [assumption|assumption|lia]|fold e; lia|].
+        fold e in C1, C2.
+        destruct (difference k [Repeat m u] [Repeat n v] e) as [[place|]|] eqn:D; [| |discriminate].
+        -- injection E as <-. apply IH in D; [|repeat constructor; assumption|repeat constructor;
+             assumption|lia|rewrite size_repeat; lia|rewrite size_repeat; lia].
+           apply C2 in D. destruct D as (D1 & D2 & D3). destruct (T place D1) as [T1 T2].
+           split; [lia|]. split; [rewrite T1, T2; assumption|]. intros i I. destruct (T i ltac:(lia)) as [-> ->].
+           apply D3; lia.
+        -- apply IH in D; [|repeat constructor; assumption|repeat constructor; assumption|lia|rewrite size_repeat;
+             lia|rewrite size_repeat; lia].
+           apply C1 in D. apply (PAST both); [lia| |exact E]. intros i I. destruct (T i I) as [-> ->]. apply D; lia.
+      * eapply OPEN; [| | | |exact E].
+        -- destruct (size v <=? size u); [apply opened_spelt; assumption|reflexivity].
+        -- destruct (size u <=? size v); [apply opened_spelt; assumption|reflexivity].
+        -- destruct (size v <=? size u); [apply opened_proper; assumption|assumption].
+        -- destruct (size u <=? size v); [apply opened_proper; assumption|assumption].
+Qed.
+
+(** * Even shards *)
+
+(** The digit of a position that is the coordinate along a mesh axis, and the index of a position along an axis of
+    [n] places of [w] positions each. *)
+Definition digit (step m p : Z) : Z := p / step mod m.
+Definition place_of (w n p : Z) : Z := p / w mod n.
+
+(** The device of a place: a list of [n] is cut into pieces, each of them into parts. *)
+Definition ceiling (n by_ : Z) : Z := n / by_ + (if n mod by_ =? 0 then 0 else 1).
+Definition owner (pieces parts n x : Z) : Z :=
+  let piece := Z.max 1 (ceiling n pieces) in
+  let length := Z.min piece (n - x / piece * piece) in
+  x mod piece / ceiling length parts.
+
+Lemma ceiling_exact : forall a b, 0 < b -> ceiling (a * b) b = a.
+Proof. intros a b B. unfold ceiling. rewrite Z.div_mul, Z.mod_mul by lia. simpl. lia. Qed.
+
+(** Where the weight of an axis divides the step, and the digit repeats a whole number of times along the axis, the
+    answered placement gives each position to the device that had it: the axis is cut into as many pieces as the digit
+    repeats. *)
+Theorem placed_digit : forall w n step m p, 0 < w -> 0 < n -> 0 < step -> 0 < m -> 0 <= p ->
+  (w | step) -> (step * m | w * n) ->
+  owner (n / (step / w * m)) m n (place_of w n p) = digit step m p.
+Proof.
+  intros w n step m p W N S M P [t T] [k K]. assert (0 < t) by nia.
+  assert (NK : n = k * (t * m)) by (apply (Z.mul_reg_l _ _ w); [lia|rewrite K, T; ring]).
+  assert (TM : 0 < t * m) by nia. assert (0 < k) by nia.
+  unfold owner, place_of, digit. rewrite T, Z.div_mul by lia. rewrite NK, Z.div_mul by lia.
+  replace (k * (t * m)) with (t * m * k) at 2 4 by ring.
+  rewrite (Z.mul_comm k (t * m)), ceiling_exact by lia. rewrite Z.max_r by lia.
+  set (x := (p / w) mod (t * m * k)). pose proof (Z.mod_pos_bound (p / w) (t * m * k) ltac:(nia)) as X. fold x in X.
+  assert (L : x / (t * m) < k) by (apply Z.div_lt_upper_bound; lia).
+  assert (0 <= x / (t * m)) by (apply Z.div_pos; lia).
+  rewrite Z.min_l by nia. rewrite ceiling_exact by lia.
+  assert (E : x mod (t * m) = (p / w) mod (t * m)).
+  { unfold x. rewrite (Z.rem_mul_r (p / w) (t * m) k) by lia. rewrite (Z.mul_comm (t * m) (_ mod k)),
+      Z.mod_add by lia.
+    apply Z.mod_mod. lia. }
+  rewrite E. rewrite Z.rem_mul_r by lia. rewrite (Z.mul_comm t (_ mod m)), Z.div_add by lia.
+  rewrite (Z.div_small ((p / w) mod t)) by (apply Z.mod_pos_bound; lia). rewrite Z.div_div by lia.
+  rewrite (Z.mul_comm w t). lia.
+Qed.
+
+(** And there is no other axis: where the coordinate depends on the index along an axis alone, its weight divides
+    the step, and the digit repeats a whole number of times along it. *)
+Theorem axis_of_digit : forall w n step m N, 0 < w -> 0 < n -> 0 < step -> 2 <= m -> 0 < N ->
+  (step * m | N) -> (w * n | N) ->
+  (forall p q, 0 <= p < N -> 0 <= q < N -> place_of w n p = place_of w n q -> digit step m p = digit step m q) ->
+  (w | step) /\ (step * m | w * n).
+Proof.
+  intros w n step m N W NN S M NP [a A] [b B] F.
+  assert (SM : 0 < step * m) by nia. assert (WN : 0 < w * n) by nia. assert (1 <= a) by nia. assert (1 <= b) by nia.
+  assert (D0 : forall p, 0 <= p < step -> digit step m p = 0).
+  { intros p P. unfold digit. rewrite Z.div_small by lia. apply Z.mod_0_l. lia. }
+  assert (D1 : digit step m step = 1).
+  { unfold digit. rewrite Z.div_same by lia. apply Z.mod_small. lia. }
+  assert (SN : step < N) by nia. split.
+  - apply Z.mod_divide; [lia|]. destruct (Z.eq_dec (step mod w) 0) as [|R]; [assumption|exfalso].
+    assert (E : place_of w n step = place_of w n (step - 1)).
+    { unfold place_of. f_equal. pose proof (Z.div_mod step w ltac:(lia)). pose proof (Z.mod_pos_bound step w W).
+      apply Z.div_unique with (step mod w - 1); [left; lia|lia]. }
+    apply F in E; [|lia|lia]. rewrite D1, D0 in E by lia. lia.
+  - apply Z.mod_divide; [nia|]. set (q := (w * n) mod (step * m)). set (k := w * n / (step * m)).
+    assert (Q : w * n = step * m * k + q) by (apply Z.div_mod; lia).
+    pose proof (Z.mod_pos_bound (w * n) (step * m) SM) as QB. fold q in QB.
+    assert (0 <= k) by (apply Z.div_pos; nia).
+    destruct (Z.eq_dec q 0) as [|Q0]; [assumption|exfalso].
+    assert (B1 : b <> 1).
+    { intros ->. assert ((a - k) * (step * m) = q) by lia. destruct (Z.le_gt_cases (a - k) 0); nia. }
+    assert (LN : w * n < N) by nia.
+    assert (KN : step * m * (k + 1) <= N).
+    { assert (k < a) by (apply (Z.mul_lt_mono_pos_l (step * m)); lia). rewrite A, (Z.mul_comm a).
+      apply Z.mul_le_mono_nonneg_l; lia. }
+    assert (P : forall p, 0 <= p -> p + w * n < N -> digit step m (p + w * n) = digit step m p).
+    { intros p PP PN. apply F; [lia|lia|]. unfold place_of. rewrite (Z.mul_comm w n), Z.div_add by lia.
+      replace (p / w + n) with (p / w + 1 * n) by ring. apply Z.mod_add. lia. }
+    assert (Z0 : digit step m (w * n) = 0) by (pose proof (P 0 ltac:(lia) ltac:(lia)) as P0;
+      rewrite (D0 0) in P0 by lia; exact P0).
+    assert (DK : forall r, 0 <= r < step * m -> digit step m (step * m * k + r) = r / step).
+    { intros r R. unfold digit. replace (step * m * k + r) with (r + m * k * step) by ring. rewrite Z.div_add by lia.
+      rewrite (Z.mul_comm m k), Z.mod_add by lia. apply Z.mod_small. split; [apply Z.div_pos; lia|].
+      apply Z.div_lt_upper_bound; lia. }
+    rewrite Q, DK in Z0 by lia. apply Z.div_small_iff in Z0; [|lia].
+    assert (QS : q < step) by lia.
+    pose proof (P (step - q) ltac:(lia) ltac:(nia)) as P1. rewrite (D0 (step - q)) in P1 by lia.
+    replace (step - q + w * n) with (step * m * k + step) in P1 by lia. rewrite DK in P1 by nia.
+    rewrite Z.div_same in P1 by lia. lia.
+Qed.
+
+(** ** Several mesh axes along one axis *)
+
+(** The place among those of one device, which all have one digit: the place without that digit. *)
+Definition without (t m x : Z) : Z := x / (t * m) * t + x mod t.
+
+(** It counts the places of the device in their order. *)
+Theorem rank_of_place : forall t m x y, 0 < t -> 0 < m ->
+  x = without t m x / t * (t * m) + digit t m x * t + without t m x mod t /\
+  (digit t m x = digit t m y -> x < y -> without t m x < without t m y).
+Proof.
+  intros t m x y T M. assert (TM : 0 < t * m) by nia.
+  assert (K : forall x, x = without t m x / t * (t * m) + digit t m x * t + without t m x mod t).
+  { clear x y. intros x. unfold without, digit. pose proof (Z.mod_pos_bound x t T).
+    rewrite Z.div_add_l, (Z.div_small (x mod t)), Z.add_0_r by lia.
+    rewrite (Z.add_comm (_ * t)), Z.mod_add, Z.mod_mod by lia.
+    pose proof (Z.div_mod x (t * m) ltac:(lia)) as D. rewrite Z.rem_mul_r in D by lia. lia. }
+  split; [apply K|]. intros E L. pose proof (K x) as X. pose proof (K y) as Y. rewrite E in X.
+  set (a := without t m x) in *. set (b := without t m y) in *.
+  pose proof (Z.div_mod a t ltac:(lia)). pose proof (Z.mod_pos_bound a t T).
+  pose proof (Z.div_mod b t ltac:(lia)). pose proof (Z.mod_pos_bound b t T).
+  destruct (Z.lt_trichotomy (a / t) (b / t)) as [C|[C|C]].
+  { assert (t * (a / t) + t <= t * (b / t)) by nia. lia. }
+  { rewrite C in *. lia. }
+  assert (b / t * (t * m) + t * m <= a / t * (t * m)) by nia. assert (t <= t * m) by nia. lia.
+Qed.
+
+(** Two digits are disjoint if one ends where or before the other one begins. *)
+Definition disjoint (d e : Z * Z) : Prop := (fst d * snd d | fst e) \/ (fst e * snd e | fst d).
+
+(** A digit without another one that is disjoint: its step is smaller by the size of one below it. *)
+Definition adjusted (e d : Z * Z) : Z * Z := if fst e <? fst d then (fst d / snd e, snd d) else d.
+
+Definition positive (d : Z * Z) : Prop := 0 < fst d /\ 2 <= snd d.
+
+(** Which one of two is below the other is told by the steps. *)
+Lemma below_or_above : forall e d, positive e -> positive d -> disjoint e d ->
+  (fst e < fst d /\ exists k, fst d = k * (fst e * snd e) /\ 0 < k /\ adjusted e d = (k * fst e, snd d)) \/
+  (fst d <= fst e /\ adjusted e d = d /\ exists k, fst e = k * (fst d * snd d) /\ 0 < k).
+Proof.
+  intros [t m] [t' m'] [E1 E2] [D1 D2] H. unfold disjoint, adjusted in *. cbn [fst snd] in *.
+  destruct H as [[k K]|[k K]].
+  - left. assert (TM : 2 * t <= t * m) by nia. assert (0 < k) by nia.
+    assert (t * m * 1 <= t * m * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t < t') by lia.
+    split; [assumption|]. exists k. split; [assumption|]. split; [assumption|].
+    destruct (Z.ltb_spec t t'); [|lia]. f_equal. rewrite K. replace (k * (t * m)) with (k * t * m) by ring.
+    apply Z.div_mul. lia.
+  - right. assert (TM : 2 * t' <= t' * m') by nia. assert (0 < k) by nia.
+    assert (t' * m' * 1 <= t' * m' * k) by (apply Z.mul_le_mono_nonneg_l; lia). assert (t' < t) by lia.
+    split; [lia|]. split; [|exists k; split; assumption].
+    destruct (Z.ltb_spec t t'); [lia|reflexivity].
+Qed.
+
+(** The digit of the rank is that of the place. *)
+Theorem digit_stays : forall e d x, positive e -> positive d -> disjoint e d ->
+  digit (fst (adjusted e d)) (snd (adjusted e d)) (without (fst e) (snd e) x) = digit (fst d) (snd d) x.
+Proof.
+  intros e d x E D H. destruct (below_or_above e d E D H) as [(_ & k & K & KP & ->)|(_ & -> & k & K & KP)];
+    destruct e as [t m], d as [t' m'], E as [E1 E2], D as [D1 D2]; unfold digit, without; cbn [fst snd] in *.
+  - rewrite K. f_equal. pose proof (Z.mod_pos_bound x t E1). rewrite (Z.mul_comm k t), <- Z.div_div by lia.
+    rewrite Z.div_add_l, (Z.div_small (x mod t)), Z.add_0_r by lia. rewrite Z.div_div by nia. f_equal. ring.
+  - rewrite K. replace (x / (k * (t' * m') * m) * (k * (t' * m')) + x mod (k * (t' * m')))
+      with (x mod (t' * (m' * k)) + x / (k * (t' * m') * m) * k * m' * t') by (replace (k * (t' * m'))
+        with (t' * (m' * k)) by ring; ring).
+    rewrite Z.div_add by lia. rewrite Z.mod_add by lia. rewrite (Z.rem_mul_r x t' (m' * k)) by nia.
+    rewrite (Z.mul_comm t' (_ mod _)), Z.div_add, (Z.div_small (x mod t')) by (apply Z.mod_pos_bound || idtac; lia).
+    rewrite Z.add_0_l, (Z.rem_mul_r (x / t') m' k) by lia. rewrite (Z.mul_comm m' (_ mod k)), Z.mod_add by lia.
+    apply Z.mod_mod. lia.
+Qed.
+
+(** Digits that are disjoint stay so. *)
+Lemma adjusted_positive : forall e d, positive e -> positive d -> disjoint e d -> positive (adjusted e d).
+Proof.
+  intros e d E D H. destruct (below_or_above e d E D H) as [(_ & k & K & KP & ->)|(_ & -> & _)]; [|assumption].
+  destruct E, D. split; cbn [fst snd]; [nia|assumption].
+Qed.
+
+Lemma end_is_later : forall c d, positive c -> positive d -> (fst c * snd c | fst d) -> fst c < fst d.
+Proof.
+  intros [t m] [t' m'] [A1 A2] [B1 B2] [q Q]. cbn [fst snd] in *. assert (2 * t <= t * m) by nia.
+  assert (0 < q) by nia.
+  assert (t * m * 1 <= t * m * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+Qed.
+
+Lemma adjusted_divides : forall e c d, positive e -> positive c -> positive d -> disjoint e c -> disjoint e d ->
+  (fst c * snd c | fst d) -> (fst (adjusted e c) * snd (adjusted e c) | fst (adjusted e d)).
+Proof.
+  intros e c d E C D HC HD Q. pose proof (end_is_later c d C D Q). destruct Q as [q Q]. destruct E as [E1 E2].
+  destruct (below_or_above e c ltac:(split; assumption) C HC) as [(L & k & K & KP & ->)|(L & -> & k & K & KP)];
+    destruct (below_or_above e d ltac:(split; assumption) D HD) as [(L' & j & J & JP & ->)|(L' & -> & j & J & JP)];
+    cbn [fst snd].
+  - exists q. apply (Z.mul_reg_r _ _ (snd e)); [lia|]. rewrite K, J in Q. lia.
+  - lia.
+  - exists (j * k). rewrite K. ring.
+  - exists q. assumption.
+Qed.
+
+Lemma adjusted_disjoint : forall e c d,
+  positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+  disjoint (adjusted e c) (adjusted e d).
+Proof. intros e c d E C D HC HD [H|H]; [left|right]; apply adjusted_divides; assumption. Qed.
+
+Lemma adjusted_order : forall e c d,
+  positive e -> positive c -> positive d -> disjoint e c -> disjoint e d -> disjoint c d ->
+  (fst (adjusted e c) < fst (adjusted e d) <-> fst c < fst d).
+Proof.
+  intros e c d E C D HC HD [H|H].
+  - pose proof (end_is_later _ _ C D H).
+    pose proof (end_is_later _ _ (adjusted_positive e c E C HC) (adjusted_positive e d E D HD)
+      (adjusted_divides e c d E C D HC HD H)).
+    tauto.
+  - pose proof (end_is_later _ _ D C H).
+    pose proof (end_is_later _ _ (adjusted_positive e d E D HD) (adjusted_positive e c E C HC)
+      (adjusted_divides e d c E D C HD HC H)).
+    lia.
+Qed.
+
+(** The digits of earlier cuts along the axis, each as it is in the list that those before it leave. *)
+Fixpoint in_turn (n : nat) (es : list (Z * Z)) : list (Z * Z) :=
+  match n, es with S k, e :: r => e :: in_turn k (map (adjusted e) r) | _, _ => [] end.
+
+Definition rank (es : list (Z * Z)) (x : Z) : Z :=
+  fold_left (fun x e => without (fst e) (snd e) x) (in_turn (length es) es) x.
+
+Definition digit_left (es : list (Z * Z)) (d : Z * Z) : Z * Z := fold_left (fun d e => adjusted e d)
+  (in_turn (length es) es) d.
+
+(** The product of the sizes of those that are below a digit. *)
+Fixpoint sizes_below (d : Z * Z) (es : list (Z * Z)) : Z :=
+  match es with [] => 1 | e :: r => (if fst e <? fst d then snd e else 1) * sizes_below d r end.
+
+Lemma sizes_below_positive : forall d es, Forall positive es -> 0 < sizes_below d es.
+Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes_below]; [lia|]. destruct (fst e <? fst d); nia. Qed.
+
+(** In the list that the earlier cuts leave of an axis the digit is one again: its step is smaller by the sizes of
+    those that are below it. *)
+Theorem digit_among_others : forall es d x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es ->
+  digit (fst (digit_left es d)) (snd (digit_left es d)) (rank es x) = digit (fst d) (snd d) x /\
+  digit_left es d = (fst d / sizes_below d es, snd d).
+Proof.
+  intros es. remember (length es) as n eqn:E. revert es E.
+  induction n as [|n IH]; intros [|e es] E d x P D H O; try discriminate.
+  - unfold digit_left, rank. cbn [in_turn fold_left length sizes_below]. rewrite Z.div_1_r. destruct d.
+    split; reflexivity.
+  - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
+    assert (L : length (map (adjusted e) es) = length es) by apply map_length.
+    injection E as E.
+    assert (P' : Forall positive (map (adjusted e) es)).
+    { rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_positive; [assumption|apply P2, C|apply O1, C]. }
+    assert (H' : Forall (fun c => disjoint c (adjusted e d)) (map (adjusted e) es)).
+    { rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C]. }
+    assert (O' : ForallOrdPairs disjoint (map (adjusted e) es)).
+    { clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst.
+      inversion O1; subst. cbn [map].
+      constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f F.
+      apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto]. }
+    destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (without (fst e) (snd e) x) P'
+      (adjusted_positive e d P1 D H1) H' O') as [I1 I2].
+    unfold digit_left, rank in *. cbn [length in_turn fold_left]. rewrite L in I1, I2. split.
+    + rewrite I1. apply digit_stays; assumption.
+    + rewrite I2. cbn [sizes_below].
+      assert (S : sizes_below (adjusted e d) (map (adjusted e) es) = sizes_below d es).
+      { clear - P1 P2 O1 D H1 H2. induction es as [|f es IH]; [reflexivity|]. inversion P2; subst.
+        inversion O1; subst. inversion H2; subst.
+        cbn [map sizes_below]. rewrite IH by assumption. f_equal.
+        assert (SF : snd (adjusted e f) = snd f) by (unfold adjusted; destruct (fst e <? fst f); reflexivity).
+        rewrite SF.
+        match goal with F : positive f, DF : disjoint e f, FD : disjoint f d |- _ =>
+          pose proof (adjusted_order e f d P1 F D DF H1 FD) as A end.
+        destruct (Z.ltb_spec (fst (adjusted e f)) (fst (adjusted e d))), (Z.ltb_spec (fst f) (fst d));
+          reflexivity || tauto || lia. }
+      pose proof (sizes_below_positive d es P2) as SP.
+      rewrite S. clear - P1 D H1 SP. destruct P1 as [E1 E2]. unfold adjusted.
+      destruct (Z.ltb_spec (fst e) (fst d)); cbn [fst snd]; f_equal.
+      * apply Z.div_div; lia.
+      * rewrite Z.mul_1_l. reflexivity.
+Qed.
+
+Fixpoint sizes (es : list (Z * Z)) : Z := match es with [] => 1 | e :: r => snd e * sizes r end.
+
+Lemma left_over : forall es d n x, Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n)
+    -> 0 <= x < n ->
+  exists left,
+    n = left * sizes es /\ 0 < left /\ (fst (digit_left es d) * snd (digit_left es d) | left)
+      /\ 0 <= rank es x < left.
+Proof.
+  intros es. remember (length es) as k eqn:E. revert es E.
+  induction k as [|k IH]; intros [|e es] E d n x P D H O N F Q X; try discriminate.
+  - exists n. unfold digit_left, rank. cbn [in_turn fold_left length sizes]. split; [ring|]. split; [assumption|].
+    split; assumption.
+  - inversion P as [|? ? P1 P2]; subst. inversion H as [|? ? H1 H2]; subst. inversion O as [|? ? O1 O2]; subst.
+    inversion F as [|? ? F1 F2]; subst. injection E as E.
+    assert (L : length (map (adjusted e) es) = length es) by apply map_length.
+    set (end_ := (n, 2)). assert (EP : positive end_) by (split; simpl; lia).
+    assert (ED : forall c, (fst c * snd c | n) -> disjoint c end_) by (intros c C; left; exact C).
+    destruct F1 as [q F1]. assert (A : fst (adjusted e end_) = q * fst e).
+    { assert (fst e < n) by (apply (end_is_later e end_ P1 EP); exists q; exact F1). unfold adjusted.
+      cbn [fst snd end_].
+      destruct (Z.ltb_spec (fst e) n); [|lia]. cbn [fst]. rewrite F1.
+      replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring.
+      destruct P1. apply Z.div_mul. lia. }
+    assert (DIV : forall c, positive c -> disjoint e c -> (fst c * snd c | n) ->
+              (fst (adjusted e c) * snd (adjusted e c) | q * fst e)).
+    { intros c C DC K. rewrite <- A. apply adjusted_divides; [assumption|assumption|assumption|assumption| |exact K].
+      apply ED. exists q. exact F1. }
+    destruct (IH (map (adjusted e) es) ltac:(congruence) (adjusted e d) (q * fst e) (without (fst e) (snd e) x))
+      as (left & I1 & I2 & I3 & I4).
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_positive; [assumption|apply P2, C|apply O1, C].
+    + apply adjusted_positive; assumption.
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C.
+      apply adjusted_disjoint; [assumption|apply P2, C|assumption|apply O1, C|assumption|apply H2, C].
+    + clear - P1 P2 O1 O2. induction O2 as [|c es C O2 IH]; [constructor|]. inversion P2; subst.
+      inversion O1; subst. cbn [map].
+      constructor; [|apply IH; assumption]. rewrite Forall_map. rewrite Forall_forall in *. intros f FI.
+      apply adjusted_disjoint; [assumption|assumption|auto|assumption|auto|auto].
+    + destruct P1. nia.
+    + rewrite Forall_map. rewrite Forall_forall in *. intros c C. apply DIV; [apply P2, C|apply O1, C|apply F2, C].
+    + apply DIV; assumption.
+    + destruct P1 as [E1 E2]. unfold without. pose proof (Z.mod_pos_bound x (fst e) E1).
+      assert (TM : 0 < fst e * snd e) by nia.
+      assert (0 <= x / (fst e * snd e)) by (apply Z.div_pos; lia).
+      assert (x / (fst e * snd e) < q) by (apply Z.div_lt_upper_bound; lia). nia.
+    + exists left. unfold digit_left, rank in *. cbn [length in_turn fold_left sizes]. rewrite L in I3, I4.
+      assert (S : sizes (map (adjusted e) es) = sizes es).
+      { clear. induction es as [|f es IH]; [reflexivity|]. cbn [map sizes]. rewrite IH. f_equal.
+        unfold adjusted. destruct (fst e <? fst f); reflexivity. }
+      rewrite S in I1. split; [rewrite F1; replace (q * (fst e * snd e)) with (q * fst e * snd e) by ring;
+        rewrite I1; ring|].
+      split; [assumption|]. split; assumption.
+Qed.
+
+Lemma sizes_positive : forall es, Forall positive es -> 0 < sizes es.
+Proof. induction 1 as [|e es [E1 E2] _ IH]; cbn [sizes]; nia. Qed.
+
+(** So the placement that is answered for it, a cut of the list that the earlier ones leave into as many pieces as
+    the digit repeats in it, gives each place to the device that had it. *)
+Theorem placed_among_others : forall es d n x,
+  Forall positive es -> positive d -> Forall (fun e => disjoint e d) es ->
+  ForallOrdPairs disjoint es -> 0 < n -> Forall (fun e => (fst e * snd e | n)) es -> (fst d * snd d | n)
+    -> 0 <= x < n ->
+  owner (n / sizes es / (fst d / sizes_below d es * snd d)) (snd d) (n / sizes es) (rank es x) = digit (fst d)
+    (snd d) x.
+Proof.
+  intros es d n x P D H O N F Q X. destruct (left_over es d n x P D H O N F Q X) as (left & L1 & L2 & L3 & L4).
+  destruct (digit_among_others es d x P D H O) as [A B]. rewrite B in A, L3. cbn [fst snd] in A, L3.
+  rewrite L1. rewrite Z.div_mul by (pose proof (sizes_positive es P); lia). rewrite <- A.
+  set (step := fst d / sizes_below d es) in *. set (m := snd d) in *. destruct L3 as [k K]. destruct D as [D0 D].
+  fold m in D.
+  assert (0 <= step) by (apply Z.div_pos; [lia|apply sizes_below_positive; assumption]).
+  assert (step <> 0) by (intros Z0; rewrite Z0 in K; lia).
+  pose proof (placed_digit 1 left step m (rank es x) ltac:(lia) L2 ltac:(lia) ltac:(lia) ltac:(lia)
+    (Z.divide_1_l step)
+    ltac:(exists k; lia)) as G.
+  unfold place_of in G. rewrite !Z.div_1_r, Z.mod_small in G by lia. exact G.
+Qed.
