@@ -543,6 +543,7 @@ impl Nest {
 
     /// The coarsest splits of the loops after which all accesses and the conditions of their guards are affine in the loops; where there
     /// are none for all of them, those that serve what costs most. Nothing is split yet.
+    /// Of an index whose guard holds at some places only they are the splits of the index everywhere; fewer may do there.
     ///
     /// >>> from shapetracker import Nest, ShapeTracker
     /// >>> nest = Nest()
