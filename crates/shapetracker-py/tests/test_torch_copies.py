@@ -25,7 +25,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import copying  # noqa: E402
 
 import shapetracker.torch as watched  # noqa: E402
-from shapetracker import _kernels  # noqa: E402
+from shapetracker._torch import again, record  # noqa: E402
+from shapetracker._torch import kernels as _kernels  # noqa: E402
 
 F = torch.nn.functional
 aten = torch.ops.aten
@@ -115,37 +116,35 @@ def test_elements_come_from_where_it_is_said(shape: tuple[int, ...], move: Calla
         assert torch.equal(apply(copy.tracker, memory(x), fill).reshape(-1), y.reshape(-1)), copy.tracker
 
 
-def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[Any, tuple[dict[Any, Any], Any]]:
-    """For every copy the memories that it read, and what it made, as they were at that time."""
-    seen: dict[Any, tuple[dict[Any, Any], Any]] = {}
-    original = watched._Watch._copied
+def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[dict[int, Any], Any]]:
+    """For every operation that copies, by its number: the memories that it read by their addresses, and what it made."""
+    seen: dict[int, tuple[dict[int, Any], Any]] = {}
+    original = record.Watch._note
 
-    def copied(self: Any, event: Any, seconds: float, node: Any) -> None:
-        original(self, event, seconds, node)
-        if event.copy is not None:
+    def note(self: Any, kind: Any, func: Any, args: Any, kwargs: Any, out: Any, seconds: Any) -> None:
+        original(self, kind, func, args, kwargs, out, seconds)
+        if kind.copies and out.numel():
             with torch.utils._python_dispatch._disable_current_modes():
-                made = event.copy
-                flats = {
-                    operand.memory: watched._flat(watched._alive(operand.memory.ref), operand.dtype).clone()
-                    for _, operand in event.operands
-                }
-                target = watched._flat(watched._alive(made.memory.ref), event.operands[0][1].dtype).clone()
-                seen[made] = (flats, target)
+                given = [x for arg in args for x in (arg if isinstance(arg, (list, tuple)) else [arg]) if isinstance(x, torch.Tensor)]
+                flats = {x.untyped_storage()._cdata: record.flat(x.untyped_storage(), x.dtype).clone() for x in given}
+                target = record.flat((given[0] if kind.name == "copy_" else out).untyped_storage(), given[0].dtype).clone()
+                seen[len(self.noted) - 1] = (flats, target)
 
-    monkeypatch.setattr(watched._Watch, "_copied", copied)
+    monkeypatch.setattr(record.Watch, "_note", note)
     return seen
 
 
-def replayed(found: Any, seen: dict[Any, tuple[dict[Any, Any], Any]]) -> int:
+def replayed(found: Any, seen: dict[int, tuple[dict[int, Any], Any]]) -> int:
     """Every tracked copy in one pass from the memory at the beginning of its chain: how many there were."""
-    by_number = {made.copy.number: made for made in seen}
-    count = 0
     assert found.copies is not None
-    for made, (_, target) in seen.items():
+    by_number = {made.copy.number: made for made in found._record.made}
+    count = 0
+    for made in by_number.values():
         if made.whole is None or made.event.name == "copy_":
             continue
+        target = seen[made.event.index][1]
         first = by_number[made.copy.chain[0]]
-        flat = seen[first][0][made.root]
+        flat = seen[first.event.index][0][made.root.cdata]
         assert torch.equal(apply(made.whole, flat, made.fill), target), made.copy
         count += 1
     return count
@@ -300,7 +299,7 @@ def test_what_is_avoidable_can_be_left_out(name: str) -> None:
         if spare:
             answer = found.what_if(copy, runs=1)
             assert answer.result in ("equal", "close"), (copy, answer)
-            assert answer.equal or "convolution" in {event.name for event in found._watch.events}, (copy, answer)
+            assert answer.equal or "convolution" in {event.name for event in found._record.events}, (copy, answer)
             assert copy is None or copy.verdict != "not needed" or not answer.appeared, (copy, answer)
     # And the program itself, without those of them that are views: fewer copies, also inside of its kernels.
     lines = {str(copy.line) for copy in spare if copy.verdict in ("not needed", "round trip")}
@@ -309,7 +308,7 @@ def test_what_is_avoidable_can_be_left_out(name: str) -> None:
         assert answer.result in ("equal", "close"), answer
 
         def without() -> Any:
-            with watched._Dropping(lines):
+            with again.Dropping(lines):
                 return model(x)
 
         with torch.no_grad():
@@ -432,7 +431,7 @@ def test_random_programs(monkeypatch: pytest.MonkeyPatch) -> None:
             if all(copy.verdict == "not needed" and copy.op == "clone" for copy in found.copies if str(copy.line) == line)
         }
         if alone:
-            with torch.no_grad(), watched.copies() as left, watched._Dropping(alone):
+            with torch.no_grad(), watched.copies() as left, again.Dropping(alone):
                 z = program(x)
             # As many where a `contiguous` later had nothing to do, and then has.
             assert torch.allclose(y, z) and len(left.copies) <= passes, (str(found), str(left))

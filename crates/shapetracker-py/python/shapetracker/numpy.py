@@ -31,7 +31,7 @@ except ImportError as _missing:
     raise ImportError(f"shapetracker.numpy needs NumPy 2 or later ({_missing}): pip install numpy") from _missing
 
 from . import _native
-from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways, line_of
+from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways
 from ._native import ShapeTracker, UnevenStep, Unmerged
 
 __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "copies"]
@@ -229,7 +229,7 @@ class Copies(Reporting):
         event.index, event.name, event.kind = self._events, name, kind
         self._events += 1
         frame = self._ways.innermost(sys._getframe(1))
-        event.where = line_of(frame) if frame is not None else Line("?", 0, "?")
+        event.where = self._ways.line_of(frame) if frame is not None else Line("?", 0, "?")
         event.memory = self._memory(array)
         event.tracker = self._tracker(array, event.memory)
         event.shape = array.shape
@@ -253,7 +253,7 @@ class Copies(Reporting):
             return
         made = _Made()
         strides = tuple(stride // max(1, source.itemsize) for stride in source.strides)
-        frames = self._ways.all(sys._getframe(1))
+        frames = tuple(line for place in self._ways.all(sys._getframe(1)) for line in self._ways.lines(place))
         made.copy = Copy(
             len(self._made),
             name,

@@ -1,0 +1,533 @@
+"""The record of a PyTorch program: its operations, the storages that they read and wrote, and the lines of the program.
+
+While the program runs, what is there of each operation is noted and nothing is decided. `Record` is made of the notes afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    torch: Any = None
+    TorchDispatchMode: Any = object
+else:
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+from .._copies import NOWHERE, Copy, Line, Place, Ways
+from .._native import ShapeTracker
+from .._stacks import Tracker
+from .lines import generated
+from .moves import GATHERS, MOVES
+
+__all__ = ["LIMIT", "Event", "Made", "Memory", "Operand", "Other", "Record", "Unknown", "Watch", "flat", "kind_of", "undisturbed", "ways"]
+
+# An operation that is recorded after so many others is counted only.
+LIMIT = 200_000
+
+
+class Unknown(Exception):
+    """What is asked cannot be known."""
+
+
+class Kind:
+    """What is to be known about an operator."""
+
+    __slots__ = ("name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
+
+    def __init__(self, func: Any) -> None:
+        schema = func._schema
+        self.name: str = schema.name.split("::")[1]
+        aten = schema.name.startswith("aten::")
+        self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
+        self.is_view = self.is_view or schema.name.startswith("prim::")
+        self.writes = tuple(
+            (position, argument.name)
+            for position, argument in enumerate(schema.arguments)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        )
+        self.move: Callable[..., Tracker] | None = MOVES.get(self.name) if aten else None
+        self.gathers = aten and self.name in GATHERS
+        self.copies = self.move is not None or self.gathers
+        # In inference mode these come here as they are.
+        self.is_composite = aten and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+
+
+# What was found out about operators, by the operator.
+_KINDS: dict[Any, Kind] = {}
+
+
+def kind_of(func: Any) -> Kind:
+    """What is to be known about an operator."""
+    kind = _KINDS.get(func)
+    if kind is None:
+        kind = _KINDS[func] = Kind(func)
+    return kind
+
+
+class Memory:
+    """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has."""
+
+    __slots__ = (
+        "cdata",
+        "nbytes",
+        "device",
+        "seen",
+        "born",
+        "first",
+        "version",
+        "constant",
+        "kept",
+        # What is found afterwards.
+        "width",
+        "length",
+        "birth",
+        "copy",
+        "made_by",
+        "writes",
+        "readers",
+    )
+
+    cdata: int
+    nbytes: int
+    width: int
+    length: int
+    birth: Operand
+    copy: Made | None
+    made_by: Event | None
+    writes: list[Event]
+    readers: list[Event]
+
+    def __init__(self, storage: Any, noted: Any, born: int) -> None:
+        # The weak reference keeps the address from being used for another storage, not the data.
+        self.cdata = storage._weak_ref()
+        self.nbytes = storage.nbytes()
+        # As which tensor it was seen first, and the number of the operation that made it, -1 where it was there before.
+        self.seen, self.born = noted, born
+        self.device: Any = noted[0]
+        self.first: Any = None
+        self.version = -1
+        self.constant: Any = None
+        self.kept = False
+
+    def __del__(self) -> None:
+        _free(self.cdata)
+
+    def storage(self) -> Any:
+        """The storage, None where it was freed."""
+        return torch.UntypedStorage._new_with_weak_ptr(self.cdata)
+
+    def label(self) -> str:
+        if self.made_by is not None:
+            return f"what {self.made_by.name} made at {self.made_by.line()}"
+        return f"a tensor of shape {tuple(self.birth.shape)} that was there before"
+
+
+# Kept here, for `torch` may be gone when the last memory goes.
+_free: Any = None if TYPE_CHECKING else torch.Storage._free_weak_ref
+
+
+# What is noted of a tensor while the program runs: its memory, shape, strides, offset, type, and whether it is a lazy conjugate.
+_Noted = tuple[Memory, Any, tuple[int, ...], int, Any, bool]
+
+
+class Operand:
+    """A tensor as an operation saw it: a strided view of a memory."""
+
+    __slots__ = ("memory", "shape", "strides", "offset", "dtype", "lazy")
+
+    def __init__(self, noted: _Noted) -> None:
+        self.memory, shape, self.strides, self.offset, self.dtype, self.lazy = noted
+        self.shape: tuple[int, ...] = shape
+
+    @property
+    def width(self) -> int:
+        return int(self.dtype.itemsize)
+
+    def tracker(self) -> Tracker:
+        """Over the memory."""
+        if self.width != self.memory.width or self.lazy:
+            raise Unknown(f"it is read as {self.dtype}, a type of another width or a lazy conjugate")
+        return ShapeTracker.contiguous(self.memory.length).as_strided(self.shape, self.strides, self.offset)
+
+
+class _Slot:
+    """Stands for an operand in the arguments of an operation that are noted."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+_SLOTS = [_Slot(number) for number in range(64)]
+
+
+class Other:
+    """Stands for a tensor that has no strides: a sparse one, or one of another library."""
+
+
+class Event:
+    """An operation that is no view, with tensors replaced by operands."""
+
+    __slots__ = ("index", "kind", "func", "args", "kwargs", "operands", "outputs", "place", "copy", "writes")
+
+    index: int
+    kind: Kind
+    func: Any
+    args: list[Any]
+    kwargs: dict[str, Any]
+    # With the position of the argument that each is in, -1 for those that go by a name.
+    operands: list[tuple[int, Operand]]
+    outputs: list[Operand | None]
+    place: Place | None
+    copy: Made | None
+    writes: list[Memory]
+
+    @property
+    def name(self) -> str:
+        return self.kind.name
+
+    def line(self) -> Line:
+        return NOWHERE if self.place is None else ways().lines(self.place)[0]
+
+
+class Made:
+    """A copy with what its verdict is found from. `steps` are its parts: over the memory that is written, each the place in
+    the memory that was read; masked where the other parts are, or what was filled in."""
+
+    __slots__ = ("copy", "event", "memory", "steps", "fill", "whole", "root", "gathers")
+
+    copy: Copy
+    event: Event
+    memory: Memory
+    steps: list[tuple[Memory, Tracker]] | None
+    fill: Any
+    whole: Tracker | None
+    root: Memory | None
+    gathers: bool
+
+
+def flat(storage: Any, dtype: Any) -> Any:
+    """All of a storage as a tensor of one axis."""
+    made = torch.empty(0, dtype=dtype, device=storage.device)
+    return made.set_(storage, 0, (storage.nbytes() // made.element_size(),), (1,))
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Outside of all modes, and without gradients."""
+    with torch.utils._python_dispatch._disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+        yield
+
+
+_WAYS: Ways | None = None
+
+
+def ways() -> Ways:
+    """Which frames are the user's: those outside of PyTorch."""
+    global _WAYS
+    if _WAYS is None:
+        _WAYS = Ways(os.path.dirname(torch.__file__), generated=generated)
+    return _WAYS
+
+
+# A copy as it is noted: the frames of the program, what it took, and the node of the backward that made it.
+_More = tuple[list[Place], float, "tuple[str, int] | None"]
+
+
+class Watch(TorchDispatchMode):  # type: ignore[misc]
+    """Notes operations. What they did is found out afterwards."""
+
+    supports_higher_order_operators = True
+
+    def __init__(self, deep: bool = False) -> None:
+        super().__init__()
+        self.noted: list[tuple[Any, ...]] = []
+        self.memories: dict[int, Memory] = {}
+        self.operations = 0
+        self.lost: list[str] = []
+        # The place of the program at which a node of the backward was made, by its number.
+        self.sequence: dict[int, Place] = {}
+        self.deep = deep
+        self.inside: dict[tuple[str, Place | None], list[int]] = {}
+        self.without_data = False
+        self.plain: dict[type, bool] = {torch.Tensor: True, torch.nn.Parameter: True}
+        self.ways = ways()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        for cls in types:
+            plain = self.plain.get(cls)
+            if not (self._is_plain(cls) if plain is None else plain):
+                # Its operations on the tensors inside of it come here afterwards.
+                return NotImplemented
+        kind = _KINDS.get(func)
+        if kind is None:
+            if not hasattr(func, "_schema"):
+                return self._higher(func, args, kwargs or {})
+            kind = kind_of(func)
+        if kind.is_composite:
+            with self:
+                out = func.decompose(*args, **(kwargs or {}))
+            if out is not NotImplemented:
+                return out
+        self.operations += 1
+        if kind.is_view:
+            if args:
+                try:
+                    self._viewed(kind, args[0])
+                except Exception as problem:
+                    self._lose(kind, problem)
+            return func(*args, **kwargs) if kwargs else func(*args)
+        if kind.copies:
+            start = time.perf_counter()
+            out = func(*args, **(kwargs or {}))
+            seconds: float | None = time.perf_counter() - start
+        elif self.deep:
+            seconds, out = None, self._inside(kind, func, args, kwargs or {})
+        else:
+            seconds, out = None, (func(*args, **kwargs) if kwargs else func(*args))
+        try:
+            self._note(kind, func, args, kwargs, out, seconds)
+        except Exception as problem:
+            self._lose(kind, problem)
+        return out
+
+    def _higher(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """An operator of functions: what these do is not seen."""
+        name = func.name() if callable(getattr(func, "name", None)) else str(func)
+        self.lost.append(f"{name}: what the functions do that it is given is not seen")
+        return func(*args, **kwargs)
+
+    def _lose(self, kind: Kind, problem: Exception) -> None:
+        self.lost.append(f"{kind.name}: {type(problem).__name__}: {problem}")
+
+    def _is_plain(self, cls: type) -> bool:
+        is_fake = cls.__name__ == "FakeTensor"
+        self.without_data = self.without_data or is_fake
+        plain = self.plain[cls] = (
+            is_fake or getattr(cls, "__torch_dispatch__", None) is torch._C._disabled_torch_dispatch_impl
+        )
+        return plain
+
+    def _viewed(self, kind: Kind, tensor: Any) -> None:
+        if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
+            return
+        if kind.name == "lift_fresh":
+            noted = self._tensor(tensor)
+            if noted is not None and noted[0].constant is None and tensor.numel() <= 4096:
+                # Made of numbers of the program, which nobody else may keep.
+                noted[0].constant = flat(tensor.untyped_storage(), tensor.dtype).clone()
+            return
+        if tensor.untyped_storage()._cdata not in self.memories:
+            # What a program calls by a name, before temporary views of it.
+            self._tensor(tensor)
+        if tensor.requires_grad and torch.is_grad_enabled():
+            frame = self.ways.innermost(sys._getframe(2))
+            if frame is not None:
+                self.sequence[torch._C._autograd._get_sequence_nr() - 1] = (frame.f_code, frame.f_lasti)
+
+    def _inside(self, kind: Kind, func: Any, args: Any, kwargs: Any) -> Any:
+        """The operation under PyTorch's profiler, for the copies that its kernel makes."""
+        with torch.autograd.profiler.profile(record_shapes=True) as profile:
+            out = func(*args, **kwargs)
+        counts = 0
+        size = 0
+        for event in profile.function_events:
+            if event.name == "aten::copy_" and event.input_shapes and len(event.input_shapes) > 1:
+                counts += 1
+                tensor = next((arg for arg in args if isinstance(arg, torch.Tensor)), None)
+                size += math.prod(event.input_shapes[0]) * (tensor.element_size() if tensor is not None else 0)
+        if counts:
+            frame = self.ways.innermost(sys._getframe(1))
+            entry = self.inside.setdefault((kind.name, (frame.f_code, frame.f_lasti) if frame else None), [0, 0])
+            entry[0] += counts
+            entry[1] += size
+        return out
+
+    def _tensor(self, tensor: Any, born: int = -1) -> _Noted | None:
+        """What is noted of a tensor; None where it has no strides."""
+        try:
+            storage = tensor.untyped_storage()
+            shape, strides = tensor.shape, tensor.stride()
+        except (RuntimeError, NotImplementedError):
+            return None
+        dtype = tensor.dtype
+        lazy = dtype.is_complex and (tensor.is_conj() or tensor.is_neg())
+        memory = self.memories.get(storage._cdata)
+        if memory is None:
+            memory = Memory(storage, (tensor.device, shape, strides, tensor.storage_offset(), dtype, lazy), born)
+            self.memories[memory.cdata] = memory
+            if born < 0:
+                memory.first = weakref.ref(tensor)
+                memory.version = -1 if tensor.is_inference() else tensor._version
+        return (memory, shape, strides, tensor.storage_offset(), dtype, lazy)
+
+    def _note(self, kind: Kind, func: Any, args: Any, kwargs: Any, out: Any, seconds: float | None) -> None:
+        noted = self.noted
+        number = len(noted)
+        if number >= LIMIT:
+            if not self.lost:
+                self.lost.append(f"only the first {LIMIT} operations were followed")
+            return
+        operands: list[_Noted] = []
+        given = [self._put(value, operands) for value in args]
+        named = {name: self._put(value, operands) for name, value in kwargs.items()} if kwargs else None
+        if isinstance(out, torch.Tensor):
+            outputs = [self._tensor(out, number)]
+        else:
+            results = out if isinstance(out, (list, tuple)) else (out,)
+            outputs = [self._tensor(result, number) if isinstance(result, torch.Tensor) else None for result in results]
+        frame = self.ways.innermost(sys._getframe(2))
+        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        if place is not None and torch.is_grad_enabled():
+            self.sequence[torch._C._autograd._get_sequence_nr() - 1] = place
+        more: _More | None = None
+        if seconds is not None:
+            node = torch._C._current_autograd_node()
+            more = (self.ways.all(frame), seconds, None if node is None else (node.name(), node._sequence_nr()))
+        noted.append((kind, func, given, named, operands, outputs, place, more))
+
+    def _put(self, value: Any, operands: list[_Noted]) -> Any:
+        """An argument with tensors replaced, which would be kept alive."""
+        if isinstance(value, torch.Tensor):
+            noted = self._tensor(value)
+            if noted is None:
+                return Other()
+            operands.append(noted)
+            number = len(operands) - 1
+            return _SLOTS[number] if number < len(_SLOTS) else _Slot(number)
+        if isinstance(value, (list, tuple)):
+            return [self._put(part, operands) for part in value]
+        return value
+
+    def leave(self) -> None:
+        """At the end of the block: which memories are there still."""
+        for memory in self.memories.values():
+            memory.kept = not torch.Storage._expired(memory.cdata)
+
+
+class Record:
+    """What a program did, found out from the notes of a watch."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.lost = watch.lost
+        self.sequence = watch.sequence
+        self.memories = list(watch.memories.values())
+        self.without_data = watch.without_data or any(memory.device.type == "meta" for memory in self.memories)
+        self.events: list[Event] = []
+        self.made: list[Made] = []
+        for memory in self.memories:
+            memory.birth = Operand((memory, *memory.seen[1:]))
+            memory.width = memory.birth.width
+            memory.length = memory.nbytes // memory.width
+            memory.copy = memory.made_by = None
+            memory.writes, memory.readers = [], []
+        for noted in watch.noted:
+            self._event(*noted)
+
+    def _event(
+        self,
+        kind: Kind,
+        func: Any,
+        args: list[Any],
+        kwargs: dict[str, Any] | None,
+        operands: list[_Noted],
+        outputs: list[_Noted | None],
+        place: Place | None,
+        more: _More | None,
+    ) -> None:
+        event = Event()
+        event.index, event.kind, event.func, event.place, event.copy = len(self.events), kind, func, place, None
+        seen = [Operand(noted) for noted in operands]
+        event.operands = [
+            (position, seen[slot.number])
+            for position, value in [*enumerate(args), *((-1, value) for value in (kwargs or {}).values())]
+            for slot in _slots(value)
+        ]
+        event.args = [_filled(value, seen) for value in args]
+        event.kwargs = {name: _filled(value, seen) for name, value in (kwargs or {}).items()}
+        event.writes = []
+        for position, name in kind.writes:
+            for slot in _slots(args[position] if position < len(args) else (kwargs or {}).get(name)):
+                memory = seen[slot.number].memory
+                event.writes.append(memory)
+                memory.writes.append(event)
+        for operand in seen:
+            readers = operand.memory.readers
+            if not readers or readers[-1] is not event:
+                readers.append(event)
+        event.outputs = [None if noted is None else Operand(noted) for noted in outputs]
+        for out in event.outputs:
+            if out is not None and out.memory.born == event.index:
+                out.memory.made_by = event
+        self.events.append(event)
+        if event.operands and more is not None:
+            self._copied(event, *more)
+
+    def _copied(self, event: Event, frames: list[Place], seconds: float, node: tuple[str, int] | None) -> None:
+        kind = event.kind
+        source, target = event.operands[0][1], event.outputs[0]
+        if kind.name == "copy_":
+            source, target = event.operands[1][1] if len(event.operands) > 1 else source, event.operands[0][1]
+            if target is source:
+                return
+        if target is None or not math.prod(target.shape) or (target.memory.made_by is not event and kind.name != "copy_"):
+            return
+        if target.dtype != source.dtype:
+            return
+        if target.memory.device.type != source.memory.device.type:
+            return
+        backward = None
+        if node is not None:
+            place = self.sequence.get(node[1])
+            backward = node[0] if place is None else f"{node[0]} of {ways().lines(place)[0]}"
+        made = Made()
+        made.copy = Copy(
+            len(self.made),
+            kind.name,
+            tuple(line for place in frames for line in ways().lines(place)),
+            tuple(source.shape),
+            source.strides,
+            source.offset,
+            target.strides,
+            str(source.dtype).removeprefix("torch."),
+            math.prod(target.shape) * target.width,
+            seconds,
+            backward=backward,
+        )
+        made.copy.kept = target.memory.kept
+        made.event, made.memory, made.gathers = event, target.memory, kind.gathers
+        made.steps, made.fill, made.whole, made.root = None, 0, None, None
+        event.copy = made
+        self.made.append(made)
+        if kind.name != "copy_" or (
+            # A memory that was made empty and is filled at once holds nothing else.
+            target.memory.made_by is not None
+            and "empty" in target.memory.made_by.name
+            and target.memory.writes == [event]
+            and target.memory.readers == [event]
+            and math.prod(target.shape) == target.memory.length
+        ):
+            target.memory.copy = made
+
+
+def _slots(value: Any) -> Iterator[_Slot]:
+    if isinstance(value, _Slot):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _slots(part)
+
+
+def _filled(value: Any, operands: list[Operand]) -> Any:
+    if isinstance(value, _Slot):
+        return operands[value.number]
+    return [_filled(part, operands) for part in value] if isinstance(value, list) else value
