@@ -539,7 +539,6 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
         (4, 5, 6),
         lambda x: aten._log_softmax_backward_data(other(4, 5, 6), x, -1, torch.float32),
     ),
-    ("index_select", 0): ((4, 5, 6), lambda x: aten.index_select(x, 1, torch.tensor([0, 3]))),
     ("native_layer_norm", 0): ((4, 5, 6), lambda x: aten.native_layer_norm(x, [6], None, None, 1e-5)),
     ("native_layer_norm_backward", 0): (
         (4, 5, 6),
@@ -586,7 +585,62 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
     ("embedding", 0): ((4, 5, 6), lambda x: aten.embedding(x[0], torch.tensor([1, 2]))),
     ("copy_", 0): ((4, 5, 6), lambda x: torch.empty(4, 5, 6).copy_(x)),
     ("index", 0): ((4, 5, 6), lambda x: x[:, torch.tensor([0, 1])]),
+    ("take", 0): ((4, 5, 6), lambda x: aten.take(x, torch.tensor([1, 2]))),
+    ("topk", 0): ((4, 5, 6), lambda x: aten.topk(x, 2)),
+    ("sort", 0): ((4, 5, 6), lambda x: aten.sort(x)),
+    ("nonzero", 0): ((4, 5, 6), lambda x: aten.nonzero(x)),
+    ("scatter", 0): ((4, 5, 6), lambda x: aten.scatter(x, 1, torch.zeros(4, 1, 6, dtype=torch.long), 1.0)),
+    ("scatter_add", 2): (
+        (4, 5, 6),
+        lambda x: aten.scatter_add(torch.zeros(4, 5, 6), 1, torch.zeros(4, 5, 6, dtype=torch.long), x),
+    ),
+    ("index_put", 0): ((4, 5, 6), lambda x: aten.index_put(x, [torch.tensor([0])], torch.tensor(1.0))),
+    ("masked_scatter", 0): ((4, 5, 6), lambda x: aten.masked_scatter(x, torch.zeros(4, 5, 6, dtype=torch.bool), other(3))),
+    ("grid_sampler_2d", 0): ((2, 4, 6, 6), lambda x: aten.grid_sampler_2d(x, other(2, 3, 3, 2), 0, 0, False)),
+    ("grid_sampler_2d", 1): ((2, 3, 3, 2), lambda x: aten.grid_sampler_2d(other(2, 4, 6, 6), x, 0, 0, False)),
+    ("native_batch_norm_backward", 0): (
+        (2, 4, 6, 6),
+        lambda x: aten.native_batch_norm_backward(
+            x, other(2, 4, 6, 6), None, None, None, other(4), other(4), True, 1e-5, [True, False, False]
+        ),
+    ),
+    ("native_batch_norm_backward", 1): (
+        (2, 4, 6, 6),
+        lambda x: aten.native_batch_norm_backward(
+            other(2, 4, 6, 6), x, None, None, None, other(4), other(4), True, 1e-5, [True, False, False]
+        ),
+    ),
+    ("upsample_nearest1d", 0): ((2, 4, 6), lambda x: aten.upsample_nearest1d(x, [12])),
+    ("upsample_linear1d", 0): ((2, 4, 6), lambda x: aten.upsample_linear1d(x, [12], False)),
+    ("upsample_nearest2d", 0): ((2, 4, 6, 6), lambda x: aten.upsample_nearest2d(x, [12, 12])),
+    ("upsample_bilinear2d", 0): ((2, 4, 6, 6), lambda x: aten.upsample_bilinear2d(x, [12, 12], False)),
+    ("upsample_bicubic2d", 0): ((2, 4, 6, 6), lambda x: aten.upsample_bicubic2d(x, [12, 12], False)),
+    ("_upsample_nearest_exact2d", 0): ((2, 4, 6, 6), lambda x: aten._upsample_nearest_exact2d(x, [12, 12])),
+    ("_upsample_bilinear2d_aa", 0): ((2, 4, 6, 6), lambda x: aten._upsample_bilinear2d_aa(x, [4, 4], False)),
+    ("upsample_nearest2d_backward", 0): (
+        (2, 4, 6, 6),
+        lambda x: aten.upsample_nearest2d_backward(x, [6, 6], [2, 4, 3, 3]),
+    ),
+    ("upsample_bilinear2d_backward", 0): (
+        (2, 4, 6, 6),
+        lambda x: aten.upsample_bilinear2d_backward(x, [6, 6], [2, 4, 3, 3], False),
+    ),
+    ("reflection_pad2d", 0): ((2, 4, 6, 6), lambda x: aten.reflection_pad2d(x, [1, 1, 1, 1])),
+    ("replication_pad2d", 0): ((2, 4, 6, 6), lambda x: aten.replication_pad2d(x, [1, 1, 1, 1])),
+    ("nll_loss_forward", 0): ((6, 8), lambda x: aten.nll_loss_forward(x, torch.zeros(6, dtype=torch.long), None, 1, -100)),
+    ("embedding_dense_backward", 0): (
+        (4, 5, 6),
+        lambda x: aten.embedding_dense_backward(x, torch.zeros(4, 5, dtype=torch.long), 9, -1, False),
+    ),
+    ("embedding", 1): (
+        (4, 5),
+        lambda x: aten.embedding(other(3, 4), torch.empty_strided(x.shape, x.stride(), dtype=torch.long).zero_()),
+    ),
+    ("col2im", 0): ((2, 16, 9), lambda x: aten.col2im(x, [6, 6], [2, 2], [1, 1], [0, 0], [2, 2])),
+    ("_cdist_forward", 0): ((4, 5, 6), lambda x: aten._cdist_forward(x, other(4, 3, 6), 2.0, None)),
 }
+# How an operator with an axis is called, where its row is for axis 1, or for the others.
+ALONG: dict[str, Callable[[Any, int], Any]] = {"index_select": lambda x, axis: aten.index_select(x, axis, torch.tensor([0, 3]))}
 
 
 def copies_inside(call: Callable[[Any], Any], x: Any) -> int:
@@ -595,12 +649,12 @@ def copies_inside(call: Callable[[Any], Any], x: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.CONVOLUTION)], ids=lambda row: row.names[0]
+    "row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.TOGETHER)], ids=lambda row: row.names[0]
 )
 def test_kernels_take_what_the_table_says(row: Any) -> None:
     for name in row.names:
         for position in row.operands:
-            shape, call = CALLS[name, position]
+            shape, call = ((4, 5, 6), lambda x: ALONG[name](x, 1)) if row.axis else CALLS[name, position]
             taken = refused = 0
             least = copies_inside(call, torch.rand(shape))
             for x in layouts(shape):
@@ -627,8 +681,13 @@ def elementwise(name: str) -> Callable[[Any], Any]:
         "var_mean": lambda x: torch.var_mean(x, 1),
         "_to_copy": lambda x: x.to(torch.float64),
         "linalg_vector_norm": lambda x: torch.linalg.vector_norm(x, dim=1),
-        "all": lambda x: aten.all(x.bool()) if False else x.sum(),
-        "any": lambda x: x.sum(),
+        "logsumexp": lambda x: x.logsumexp(1),
+        "new_empty": lambda x: aten.new_empty(x, [3]),
+        "new_zeros": lambda x: aten.new_zeros(x, [3]),
+        "new_ones": lambda x: aten.new_ones(x, [3]),
+        "new_full": lambda x: aten.new_full(x, [3], 1.0),
+        "new_empty_strided": lambda x: aten.new_empty_strided(x, [3], [2]),
+        "full_like": lambda x: aten.full_like(x, 2.0),
         "cumsum": lambda x: x.cumsum(1),
         "prod": lambda x: x.prod(1),
         "max": lambda x: x.max(1),
@@ -658,24 +717,70 @@ def elementwise(name: str) -> Callable[[Any], Any]:
 @pytest.mark.parametrize("row", [row for row in _kernels.ROWS if row.rule is _kernels.ANY], ids=lambda row: row.names[0])
 def test_kernels_that_take_any_strides_never_copy(row: Any) -> None:
     for name in row.names:
-        call = CALLS[name, 0][1] if (name, 0) in CALLS else elementwise(name)
-        least = copies_inside(call, torch.rand(4, 5, 6) + 0.5)
-        for x in [x for x in layouts((4, 5, 6)) if not name.endswith("_") or 0 not in x.stride()][1::2]:
-            assert copies_inside(call, x) <= least, (name, x.stride())
+        calls: list[tuple[tuple[int, ...], Callable[[Any], Any]]] = [
+            CALLS[name, position] for position in row.operands or (0,) if (name, position) in CALLS
+        ]
+        if row.axis is False:
+            calls = [((4, 5, 6, 7), lambda x, axis=axis: ALONG[name](x, axis)) for axis in (0, 2, -1)]
+        for shape, call in calls or [((4, 5, 6), elementwise(name))]:
+            least = copies_inside(call, torch.rand(shape) + 0.5)
+            for x in [x for x in layouts(shape) if not name.endswith("_") or 0 not in x.stride()][1::2]:
+                assert copies_inside(call, x) <= least, (name, x.stride())
 
 
-def test_convolutions_take_one_memory_format() -> None:
-    shape = (2, 8, 6, 6)
-    for weight in (other(8, 8, 3, 3), other(8, 8, 3, 3).to(memory_format=torch.channels_last)):
+# For each operator whose operands have to be in one format: tensors that it may be given, and the operation on these.
+TOGETHER: dict[str, tuple[list[tuple[int, ...]], Callable[..., Any]]] = {
+    "convolution": (
+        [(2, 8, 6, 6), (8, 8, 3, 3)],
+        lambda x, w: aten.convolution(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1),
+    ),
+    "convolution_backward": (
+        [(2, 8, 6, 6), (2, 8, 6, 6), (8, 8, 3, 3)],
+        lambda g, x, w: aten.convolution_backward(
+            g, x, w, [0], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, False]
+        ),
+    ),
+    "native_group_norm_backward": (
+        [(2, 8, 6, 6), (2, 8, 6, 6)],
+        lambda g, x: aten.native_group_norm_backward(
+            g, x, torch.ones(2, 2), torch.ones(2, 2), None, 2, 8, 36, 2, [True, False, False]
+        ),
+    ),
+    "max_pool2d_with_indices_backward": (
+        [(2, 8, 3, 3), (2, 8, 6, 6)],
+        lambda g, x: aten.max_pool2d_with_indices_backward(
+            g, x, [2, 2], [], [0, 0], [1, 1], False, torch.zeros(2, 8, 3, 3, dtype=torch.long)
+        ),
+    ),
+    "avg_pool2d_backward": (
+        [(2, 8, 3, 3), (2, 8, 6, 6)],
+        lambda g, x: aten.avg_pool2d_backward(g, x, [2, 2], [], [0, 0], False, True, None),
+    ),
+    "_adaptive_avg_pool2d_backward": ([(2, 8, 3, 3), (2, 8, 6, 6)], aten._adaptive_avg_pool2d_backward),
+}
 
-        def call(x: Any, weight: Any = weight) -> Any:
-            return aten.convolution(x, weight, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)
 
-        for x in layouts(shape):
-            dense = _kernels.is_dense(shape, x.stride()) and _kernels.is_dense(weight.shape, weight.stride())
-            last = _kernels.is_channels_last(shape, x.stride()) and _kernels.is_channels_last(weight.shape, weight.stride())
-            inside = copies_inside(call, x)
-            assert (inside == 0) == (dense or last), (x.stride(), weight.stride(), inside)
+@pytest.mark.parametrize("name", [name for row in _kernels.ROWS if row.rule is _kernels.TOGETHER for name in row.names])
+def test_kernels_that_take_one_memory_format(name: str) -> None:
+    shapes, call = TOGETHER[name]
+    given = [other(*shape) for shape in shapes]
+    last = [x.to(memory_format=torch.channels_last) for x in given]
+    # What it copies of its own whenever it is given this format.
+    own = {id(operands): copied(lambda operands=operands: call(*operands))["aten::copy_"] for operands in (given, last)}
+    taken = refused = 0
+    for position in range(len(shapes)):
+        row = _kernels.row_of(name, position)
+        if row is None:
+            continue
+        for around in (given, last):
+            for x in layouts(shapes[position]):
+                beside = [(y.shape, y.stride()) for at, y in enumerate(around) if at in row.beside and at != position]
+                takes = _kernels.takes(row, x.shape, x.stride(), beside)
+                operands = [*around[:position], x, *around[position + 1 :]]
+                inside = copied(lambda operands=operands: call(*operands))["aten::copy_"]
+                assert inside == own[id(around)] if takes else inside > own[id(given)], (name, position, x.stride(), takes, inside)
+                taken, refused = taken + takes, refused + (not takes)
+    assert taken and refused
 
 
 def test_copies_inside_of_kernels_are_shown_where_asked() -> None:

@@ -45,7 +45,9 @@ class Line:
         return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
-        return f"{os.path.basename(self.file)}:{self.number}"
+        # Generated code has a text between angle brackets for a file.
+        file = self.file.partition(">")[0] + ">" if self.file.startswith("<") else os.path.basename(self.file)
+        return f"{file}:{self.number}"
 
 
 # Where a frame stands: its code, and the instruction there. Its line is found when somebody asks.

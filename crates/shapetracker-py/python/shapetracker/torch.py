@@ -34,7 +34,7 @@ else:
         raise ImportError(f"shapetracker.torch needs PyTorch, of which 2.15 was tried ({_missing}): pip install torch") from _missing
 
 from ._copies import AVOIDABLE, NOWHERE, VERDICTS, Copy, Line, Reporting, mib, plural
-from ._torch.again import Dropping, Replay, WhatIf, compared, tensors_of
+from ._torch.again import Dropping, Replay, WhatIf, compared, same_numbers, tensors_of
 from ._torch.record import LIMIT, Made, Record, Watch, undisturbed, ways
 from ._torch.verdicts import Judge, fake_mode
 
@@ -176,8 +176,7 @@ class Copies(Reporting):
         for _ in range(max(1, runs)):
             for without in (False, True):
                 replay = Replay(record, drop if without else set())
-                with torch.random.fork_rng(devices):
-                    torch.manual_seed(0)
+                with same_numbers(record, devices):
                     start = time.perf_counter()
                     results[without] = replay.run()
                     took = time.perf_counter() - start

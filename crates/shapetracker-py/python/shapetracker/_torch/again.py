@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,7 @@ from .._stacks import Tracker
 from .record import Event, Made, Memory, Operand, Other, Record, flat, kind_of, ways
 from .verdicts import has_mask, places, same_strides
 
-__all__ = ["Dropping", "Replay", "WhatIf", "compared", "tensors_of"]
+__all__ = ["Dropping", "Replay", "WhatIf", "compared", "same_numbers", "tensors_of"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class WhatIf:
         return f"without {plural(len(self.without), 'copy')} of {where}: {self.result}{largest}{took}{passes}"
 
 
+_GIVE = "give the program: what_if(program=lambda: model(x))"
+
+
 class Replay:
     """The recorded operations once more, with every memory anew, and without some copies."""
 
@@ -82,10 +87,16 @@ class Replay:
 
     def run(self) -> list[Any]:
         for event in self.record.events:
-            self._do(event)
+            try:
+                self._do(event)
+            except RuntimeError as problem:
+                if str(problem).startswith("what_if:"):
+                    raise
+                said = (str(problem).splitlines() or [type(problem).__name__])[0]
+                raise RuntimeError(f"what_if: {event.name} at {event.line()} fails when it is run again ({said}); {_GIVE}") from problem
             for memory in self.ends.get(event.index, ()):
                 self.values.pop(memory, None)
-        return [self._tensor(memory.birth) for memory in self.results if memory.birth is not None]
+        return [self._tensor(memory.birth) for memory in self.results]
 
     def _value(self, memory: Memory) -> Any:
         found = self.values.get(memory)
@@ -96,13 +107,12 @@ class Replay:
             if memory.constant is not None:
                 found = self.values[memory] = memory.constant.clone()
                 return found
-            if storage is None and not memory.length and memory.birth is not None:
+            if storage is None and not memory.length:
                 found = self.values[memory] = torch.empty(0, dtype=memory.birth.dtype)
                 return found
             if storage is None:
                 raise RuntimeError(
-                    f"what_if: {memory.label()} has been freed, so that the program cannot be run again; keep the inputs,"
-                    " or give the program: what_if(program=lambda: model(x))"
+                    f"what_if: {memory.label()} has been freed, so that the program cannot be run again; keep the inputs, or {_GIVE}"
                 )
             first = memory.first() if memory.first is not None else None
             changed = (
@@ -110,14 +120,14 @@ class Replay:
             )
             if memory.writes or changed:
                 raise RuntimeError(
-                    f"what_if: {memory.label()} has been written since, so that the program cannot be run again from the record;"
-                    " give the program: what_if(program=lambda: model(x))"
+                    f"what_if: {memory.label()} has been written since, so that the program cannot be run again from the record; {_GIVE}"
                 )
-            assert memory.birth is not None
             found = self.values[memory] = flat(storage, memory.birth.dtype)
         return found
 
     def _tensor(self, operand: Operand) -> Any:
+        if not operand.is_inside():
+            raise RuntimeError(f"what_if: the storage of {operand.memory.label()} was resized; {_GIVE}")
         known = self.state.get(operand.memory)
         if known is None:
             value = self._value(operand.memory)
@@ -166,7 +176,28 @@ class Replay:
     def _put(self, value: Any) -> Any:
         if isinstance(value, Operand):
             return self._tensor(value)
+        if isinstance(value, Other):
+            raise RuntimeError(f"what_if: an operation takes a tensor without strides, which is not recorded; {_GIVE}")
         return [self._put(part) for part in value] if isinstance(value, list) else value
+
+
+@contextmanager
+def same_numbers(record: Record, devices: list[Any]) -> Iterator[None]:
+    """Random numbers as from one seed, by PyTorch's own generators and by those that the program has; all are put back."""
+    given = {
+        id(value): value
+        for event in record.events
+        for value in (*event.args, *event.kwargs.values())
+        if isinstance(value, torch.Generator)
+    }
+    states = [(generator, generator.get_state()) for generator in given.values()]
+    try:
+        with torch.random.fork_rng(devices):
+            torch.manual_seed(0)
+            yield
+    finally:
+        for generator, state in states:
+            generator.set_state(state)
 
 
 def _moved(tracker: Tracker, value: Any, fill: Any) -> Any:

@@ -29,6 +29,8 @@ def _through(tracker: Tracker, function: str, *arguments: Any) -> Tracker:
 def _roll(tracker: Tracker, shifts: Any, dims: Any = ()) -> Tracker:
     shifts = (shifts,) if isinstance(shifts, int) else shifts
     dims = (dims,) if isinstance(dims, int) else dims
+    if not tracker.ndim:
+        return tracker
     if not dims:
         return _after(tracker, f"roll({shifts[0]})")
     return _after(tracker, ".".join(f"roll({by}, {axis})" for by, axis in zip(shifts, dims, strict=True)))
@@ -39,7 +41,10 @@ def _flip(tracker: Tracker, dims: Sequence[int]) -> Tracker:
 
 
 def _repeat(tracker: Tracker, repeats: Sequence[int]) -> Tracker:
-    return _after(tracker, f"repeat({', '.join(map(str, repeats))})") if repeats else tracker
+    if not repeats:
+        return tracker
+    tracker = tracker if tracker.ndim else tracker.reshape(1)
+    return _after(tracker, f"repeat({', '.join(map(str, repeats))})")
 
 
 def _pad(tracker: Tracker, pads: Sequence[int], value: Any = 0) -> Tracker:

@@ -151,10 +151,19 @@ class Operand:
     def width(self) -> int:
         return int(self.dtype.itemsize)
 
+    def is_inside(self) -> bool:
+        """Does it lie in the memory, as large as that was when it was first seen?"""
+        reach = self.offset + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)) + 1
+        return not math.prod(self.shape) or reach * self.width <= self.memory.nbytes
+
     def tracker(self) -> Tracker:
         """Over the memory."""
-        if self.width != self.memory.width or self.lazy:
-            raise Unknown(f"it is read as {self.dtype}, a type of another width or a lazy conjugate")
+        if self.width != self.memory.width:
+            raise Unknown(f"it is read as {self.dtype}, and its memory was made for elements of {self.memory.width} bytes")
+        if self.lazy:
+            raise Unknown("it is a conjugate or negative that is not computed yet, and strides do not say so")
+        if not self.is_inside():
+            raise Unknown("its storage was resized")
         return ShapeTracker.contiguous(self.memory.length).as_strided(self.shape, self.strides, self.offset)
 
 
@@ -247,6 +256,11 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
     """Notes operations. What they did is found out afterwards."""
 
     supports_higher_order_operators = True
+
+    @classmethod
+    def ignore_compile_internals(cls) -> bool:
+        """Compiled functions are compiled and run as they are without a watch."""
+        return True
 
     def __init__(self, deep: bool = False) -> None:
         super().__init__()

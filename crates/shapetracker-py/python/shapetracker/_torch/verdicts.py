@@ -19,7 +19,7 @@ from .._native import ShapeTracker, UnevenStep, Unmerged, View
 from .._stacks import Tracker
 from . import kernels
 from .moves import joined
-from .record import Event, Made, Memory, Operand, Record, Unknown
+from .record import Event, Made, Memory, Operand, Other, Record, Unknown
 
 __all__ = ["Judge", "Where", "fake_mode", "has_mask", "places", "same_strides"]
 
@@ -326,13 +326,16 @@ class Judge:
         ):
             views[number] = view
             return None
-        row = kernels.row_of(event.name, position)
+        if event.name in kernels.RANDOM:
+            return _Failure("unknown", f"{at} draws random numbers in the order of memory, so that its result would be another", evidence)
+        row = kernels.row_of(event.name, position, event.args, len(view.shape))
         if row is None:
             return _Failure("unknown", f"it is not known which strides {at} takes without a copy of its own", evidence)
         evidence["strides"] = list(strides)
         if row.rule is not kernels.ANY and operand.memory.device.type not in ("cpu", "meta"):
             return _Failure("unknown", f"which strides {at} takes is known on the CPU, not on this device", evidence)
-        if not _takes(row.rule, event, position, view):
+        beside = [(o.shape, o.strides) for at, o in event.operands if at in row.beside and at != position]
+        if not kernels.takes(row, view.shape, view.strides, beside):
             evidence["rule"], evidence["source"] = row.rule.says, row.rule.source
             return _Failure(
                 "for the kernel",
@@ -475,21 +478,6 @@ def _alike(one: list[Any], other: list[Any], event: Event) -> bool:
     )
 
 
-def _takes(rule: kernels.Rule, event: Event, position: int, view: View[int]) -> bool:
-    if not rule.takes(view.shape, view.strides):
-        return False
-    if rule is kernels.CONVOLUTION:
-        # The other operand says which of the two formats: a kernel for channels_last is taken where one of them has it.
-        dense = kernels.is_dense(view.shape, view.strides)
-        other = next((o for at, o in event.operands if at == 1 - position), None)
-        if other is None:
-            return dense
-        return (dense and kernels.is_dense(other.shape, other.strides)) or (
-            kernels.is_channels_last(view.shape, view.strides) and kernels.is_channels_last(other.shape, other.strides)
-        )
-    return True
-
-
 def _as_recorded(event: Event) -> Callable[[dict[int, View[int]]], list[Any]]:
     """A function that says which strides an operation's results get for other strides of its operands, and that is right about those
     that were recorded. Nothing is computed."""
@@ -508,12 +496,16 @@ def _on_meta(event: Event, views: dict[int, View[int]], device: str = "meta") ->
             view = views.get(next(numbers))
             strides = value.strides if view is None else view.strides
             return torch.empty_strided(value.shape, strides, dtype=value.dtype, device=device)
+        if isinstance(value, Other):
+            raise Unknown("it takes a tensor without strides, too")
         return [put(part) for part in value] if isinstance(value, list) else value
 
     try:
         with torch.no_grad():
             args = [put(value) for value in event.args]
             out = event.func(*args, **{name: put(value) for name, value in event.kwargs.items()})
+    except Unknown:
+        raise
     except Exception as problem:
         raise Unknown(f"which strides its result gets is not known ({type(problem).__name__})") from problem
     results = out if isinstance(out, (list, tuple)) else (out,)
