@@ -144,7 +144,7 @@ def replayed(found: Any, seen: dict[int, tuple[dict[int, Any], Any]]) -> int:
             continue
         target = seen[made.event.index][1]
         first = by_number[made.copy.chain[0]]
-        flat = seen[first.event.index][0][made.root.cdata]
+        flat = seen[first.event.index][0][made.root.address]
         assert torch.equal(apply(made.whole, flat, made.fill), target), made.copy
         count += 1
     return count

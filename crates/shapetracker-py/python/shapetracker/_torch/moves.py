@@ -12,7 +12,7 @@ from .._stacks import Tracker, stacked
 __all__ = ["GATHERS", "MOVES", "joined"]
 
 # Operators that take elements at indices which are data.
-GATHERS = ("index", "index_select", "gather", "take", "embedding")
+GATHERS = ("index", "index_select", "gather", "take")
 
 
 def _after(tracker: Tracker, call: str) -> Tracker:

@@ -40,10 +40,11 @@ class Unknown(Exception):
 class Kind:
     """What is to be known about an operator."""
 
-    __slots__ = ("name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
+    __slots__ = ("func", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
 
     def __init__(self, func: Any) -> None:
         schema = func._schema
+        self.func = func
         self.name: str = schema.name.split("::")[1]
         aten = schema.name.startswith("aten::")
         self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
@@ -60,32 +61,51 @@ class Kind:
         self.is_composite = aten and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
 
 
-# What was found out about operators, by the operator.
-_KINDS: dict[Any, Kind] = {}
+# What was found out about operators, by the identity of the operator, for its hash is computed in Python; `Kind` keeps it.
+_KINDS: dict[int, Kind] = {}
 
 
 def kind_of(func: Any) -> Kind:
     """What is to be known about an operator."""
-    kind = _KINDS.get(func)
+    kind = _KINDS.get(id(func))
     if kind is None:
-        kind = _KINDS[func] = Kind(func)
+        kind = _KINDS[id(func)] = Kind(func)
     return kind
 
 
+# What is noted of a tensor while the program runs: the number of its memory, its shape, strides, offset, type, and whether it is a
+# conjugate or negative that is not computed yet.
+_Noted = tuple[int, Any, tuple[int, ...], int, Any, bool]
+
+
+class _References:
+    """Weak references to storages: their addresses are those of no others, and their data may be freed."""
+
+    def __init__(self) -> None:
+        self.all: list[int] = []
+        # `torch` may be gone when the last of them goes.
+        self.free: Any = torch.Storage._free_weak_ref
+
+    def __del__(self) -> None:
+        for address in self.all:
+            self.free(address)
+
+
 class Memory:
-    """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has."""
+    """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has.
+
+    `birth` is the tensor that it was seen as first, and `born` the number of the operation that made it, -1 where it was there before.
+    """
 
     __slots__ = (
-        "cdata",
+        "address",
         "nbytes",
         "device",
-        "seen",
         "born",
         "first",
         "version",
         "constant",
         "kept",
-        # What is found afterwards.
         "width",
         "length",
         "birth",
@@ -95,34 +115,23 @@ class Memory:
         "readers",
     )
 
-    cdata: int
-    nbytes: int
-    width: int
-    length: int
-    birth: Operand
-    copy: Made | None
-    made_by: Event | None
-    writes: list[Event]
-    readers: list[Event]
-
-    def __init__(self, storage: Any, noted: Any, born: int) -> None:
-        # The weak reference keeps the address from being used for another storage, not the data.
-        self.cdata = storage._weak_ref()
-        self.nbytes = storage.nbytes()
-        # As which tensor it was seen first, and the number of the operation that made it, -1 where it was there before.
-        self.seen, self.born = noted, born
-        self.device: Any = noted[0]
+    def __init__(self, address: int, nbytes: int, device: Any, noted: _Noted, born: int) -> None:
+        self.address, self.nbytes, self.device, self.born = address, nbytes, device, born
         self.first: Any = None
         self.version = -1
         self.constant: Any = None
         self.kept = False
-
-    def __del__(self) -> None:
-        _free(self.cdata)
+        self.birth = Operand(self, noted)
+        self.width = self.birth.width
+        self.length = nbytes // self.width
+        self.copy: Made | None = None
+        self.made_by: Event | None = None
+        self.writes: list[Event] = []
+        self.readers: list[Event] = []
 
     def storage(self) -> Any:
         """The storage, None where it was freed."""
-        return torch.UntypedStorage._new_with_weak_ptr(self.cdata)
+        return torch.UntypedStorage._new_with_weak_ptr(self.address)
 
     def label(self) -> str:
         if self.made_by is not None:
@@ -130,22 +139,15 @@ class Memory:
         return f"a tensor of shape {tuple(self.birth.shape)} that was there before"
 
 
-# Kept here, for `torch` may be gone when the last memory goes.
-_free: Any = None if TYPE_CHECKING else torch.Storage._free_weak_ref
-
-
-# What is noted of a tensor while the program runs: its memory, shape, strides, offset, type, and whether it is a lazy conjugate.
-_Noted = tuple[Memory, Any, tuple[int, ...], int, Any, bool]
-
-
 class Operand:
     """A tensor as an operation saw it: a strided view of a memory."""
 
     __slots__ = ("memory", "shape", "strides", "offset", "dtype", "lazy")
 
-    def __init__(self, noted: _Noted) -> None:
-        self.memory, shape, self.strides, self.offset, self.dtype, self.lazy = noted
-        self.shape: tuple[int, ...] = shape
+    def __init__(self, memory: Memory, noted: _Noted) -> None:
+        self.memory = memory
+        self.shape: tuple[int, ...] = noted[1]
+        _, _, self.strides, self.offset, self.dtype, self.lazy = noted
 
     @property
     def width(self) -> int:
@@ -177,6 +179,10 @@ class _Slot:
 
 
 _SLOTS = [_Slot(number) for number in range(64)]
+# Types of arguments that are no tensors, and hold none.
+_PLAIN = frozenset((int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format))
+_TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
+_COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
 
 
 class Other:
@@ -265,7 +271,14 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
     def __init__(self, deep: bool = False) -> None:
         super().__init__()
         self.noted: list[tuple[Any, ...]] = []
-        self.memories: dict[int, Memory] = {}
+        # Of each memory its number by its address, and its address, bytes, device, what it was seen as first, and which operation made it.
+        self.numbers: dict[int, int] = {}
+        self.memories: list[tuple[int, int, Any, _Noted, int]] = []
+        self.references = _References()
+        # Of those that were there before, the tensor and its version; and the numbers of the program in small ones.
+        self.firsts: dict[int, tuple[Any, int]] = {}
+        self.constants: dict[int, Any] = {}
+        self.kept: list[bool] = []
         self.operations = 0
         self.lost: list[str] = []
         # The place of the program at which a node of the backward was made, by its number.
@@ -282,7 +295,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             if not (self._is_plain(cls) if plain is None else plain):
                 # Its operations on the tensors inside of it come here afterwards.
                 return NotImplemented
-        kind = _KINDS.get(func)
+        kind = _KINDS.get(id(func))
         if kind is None:
             if not hasattr(func, "_schema"):
                 return self._higher(func, args, kwargs or {})
@@ -336,11 +349,11 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             return
         if kind.name == "lift_fresh":
             noted = self._tensor(tensor)
-            if noted is not None and noted[0].constant is None and tensor.numel() <= 4096:
+            if noted is not None and noted[0] not in self.constants and tensor.numel() <= 4096:
                 # Made of numbers of the program, which nobody else may keep.
-                noted[0].constant = flat(tensor.untyped_storage(), tensor.dtype).clone()
+                self.constants[noted[0]] = flat(tensor.untyped_storage(), tensor.dtype).clone()
             return
-        if tensor.untyped_storage()._cdata not in self.memories:
+        if tensor.untyped_storage()._cdata not in self.numbers:
             # What a program calls by a name, before temporary views of it.
             self._tensor(tensor)
         if tensor.requires_grad and torch.is_grad_enabled():
@@ -373,16 +386,18 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             shape, strides = tensor.shape, tensor.stride()
         except (RuntimeError, NotImplementedError):
             return None
-        dtype = tensor.dtype
-        lazy = dtype.is_complex and (tensor.is_conj() or tensor.is_neg())
-        memory = self.memories.get(storage._cdata)
-        if memory is None:
-            memory = Memory(storage, (tensor.device, shape, strides, tensor.storage_offset(), dtype, lazy), born)
-            self.memories[memory.cdata] = memory
-            if born < 0:
-                memory.first = weakref.ref(tensor)
-                memory.version = -1 if tensor.is_inference() else tensor._version
-        return (memory, shape, strides, tensor.storage_offset(), dtype, lazy)
+        dtype, address = tensor.dtype, storage._cdata
+        number = self.numbers.get(address)
+        if number is not None:
+            lazy = dtype in _COMPLEX and (tensor.is_conj() or tensor.is_neg())
+            return (number, shape, strides, tensor.storage_offset(), dtype, lazy)
+        number = self.numbers[address] = len(self.memories)
+        self.references.all.append(storage._weak_ref())
+        if born < 0:
+            self.firsts[number] = (weakref.ref(tensor), -1 if tensor.is_inference() else tensor._version)
+        noted = (number, shape, strides, tensor.storage_offset(), dtype, dtype in _COMPLEX and (tensor.is_conj() or tensor.is_neg()))
+        self.memories.append((address, storage.nbytes(), tensor.device, noted, born))
+        return noted
 
     def _note(self, kind: Kind, func: Any, args: Any, kwargs: Any, out: Any, seconds: float | None) -> None:
         noted = self.noted
@@ -392,9 +407,18 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
                 self.lost.append(f"only the first {LIMIT} operations were followed")
             return
         operands: list[_Noted] = []
-        given = [self._put(value, operands) for value in args]
+        given = []
+        for value in args:
+            cls = value.__class__
+            if cls in _PLAIN:
+                given.append(value)
+            elif cls in _TENSORS and (seen := self._tensor(value)) is not None:
+                given.append(_SLOTS[len(operands)])
+                operands.append(seen)
+            else:
+                given.append(self._put(value, operands))
         named = {name: self._put(value, operands) for name, value in kwargs.items()} if kwargs else None
-        if isinstance(out, torch.Tensor):
+        if out.__class__ in _TENSORS:
             outputs = [self._tensor(out, number)]
         else:
             results = out if isinstance(out, (list, tuple)) else (out,)
@@ -424,8 +448,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
 
     def leave(self) -> None:
         """At the end of the block: which memories are there still."""
-        for memory in self.memories.values():
-            memory.kept = not torch.Storage._expired(memory.cdata)
+        self.kept = [not torch.Storage._expired(memory[0]) for memory in self.memories]
 
 
 class Record:
@@ -434,18 +457,19 @@ class Record:
     def __init__(self, watch: Watch) -> None:
         self.lost = watch.lost
         self.sequence = watch.sequence
-        self.memories = list(watch.memories.values())
+        self.references = watch.references
+        self.memories = [Memory(*noted) for noted in watch.memories]
+        for number, (memory, kept) in enumerate(zip(self.memories, watch.kept, strict=True)):
+            memory.kept, memory.constant = kept, watch.constants.get(number)
+            memory.first, memory.version = watch.firsts.get(number, (None, -1))
         self.without_data = watch.without_data or any(memory.device.type == "meta" for memory in self.memories)
         self.events: list[Event] = []
         self.made: list[Made] = []
-        for memory in self.memories:
-            memory.birth = Operand((memory, *memory.seen[1:]))
-            memory.width = memory.birth.width
-            memory.length = memory.nbytes // memory.width
-            memory.copy = memory.made_by = None
-            memory.writes, memory.readers = [], []
         for noted in watch.noted:
             self._event(*noted)
+
+    def _operand(self, noted: _Noted) -> Operand:
+        return Operand(self.memories[noted[0]], noted)
 
     def _event(
         self,
@@ -460,7 +484,7 @@ class Record:
     ) -> None:
         event = Event()
         event.index, event.kind, event.func, event.place, event.copy = len(self.events), kind, func, place, None
-        seen = [Operand(noted) for noted in operands]
+        seen = [self._operand(noted) for noted in operands]
         event.operands = [
             (position, seen[slot.number])
             for position, value in [*enumerate(args), *((-1, value) for value in (kwargs or {}).values())]
@@ -478,7 +502,7 @@ class Record:
             readers = operand.memory.readers
             if not readers or readers[-1] is not event:
                 readers.append(event)
-        event.outputs = [None if noted is None else Operand(noted) for noted in outputs]
+        event.outputs = [None if noted is None else self._operand(noted) for noted in outputs]
         for out in event.outputs:
             if out is not None and out.memory.born == event.index:
                 out.memory.made_by = event
