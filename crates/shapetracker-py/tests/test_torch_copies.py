@@ -121,8 +121,8 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[dict[int, Any]
     seen: dict[int, tuple[dict[int, Any], Any]] = {}
     original = record.Watch._note
 
-    def note(self: Any, kind: Any, func: Any, args: Any, kwargs: Any, out: Any, seconds: Any) -> None:
-        original(self, kind, func, args, kwargs, out, seconds)
+    def note(self: Any, kind: Any, args: Any, kwargs: Any, out: Any, seconds: Any) -> None:
+        original(self, kind, args, kwargs, out, seconds)
         if kind.copies and out.numel():
             with torch.utils._python_dispatch._disable_current_modes():
                 given = [x for arg in args for x in (arg if isinstance(arg, (list, tuple)) else [arg]) if isinstance(x, torch.Tensor)]

@@ -12,7 +12,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     torch: Any = None
@@ -40,11 +40,11 @@ class Unknown(Exception):
 class Kind:
     """What is to be known about an operator."""
 
-    __slots__ = ("func", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
+    __slots__ = ("func", "number", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
 
-    def __init__(self, func: Any) -> None:
+    def __init__(self, func: Any, number: int) -> None:
         schema = func._schema
-        self.func = func
+        self.func, self.number = func, number
         self.name: str = schema.name.split("::")[1]
         aten = schema.name.startswith("aten::")
         self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
@@ -63,19 +63,25 @@ class Kind:
 
 # What was found out about operators, by the identity of the operator, for its hash is computed in Python; `Kind` keeps it.
 _KINDS: dict[int, Kind] = {}
+_NUMBERED: list[Kind] = []
 
 
 def kind_of(func: Any) -> Kind:
     """What is to be known about an operator."""
     kind = _KINDS.get(id(func))
     if kind is None:
-        kind = _KINDS[id(func)] = Kind(func)
+        kind = _KINDS[id(func)] = Kind(func, len(_NUMBERED))
+        _NUMBERED.append(kind)
     return kind
 
 
-# What is noted of a tensor while the program runs: the number of its memory, its shape, strides, offset, type, and whether it is a
-# conjugate or negative that is not computed yet.
-_Noted = tuple[int, Any, tuple[int, ...], int, Any, bool]
+# What is noted while the program runs are tuples of numbers and the like: Python's collector of garbage looks at such a tuple once,
+# and at other containers again and again, the more often, the more the program has.
+
+# The shape, strides, offset and type of a tensor, and whether it is a conjugate or negative that is not computed yet.
+_Layout: TypeAlias = tuple[Any, tuple[int, ...], int, Any, bool]
+# A tensor: the number of its memory, and that of its layout; -1 where it has no strides.
+_Noted: TypeAlias = tuple[int, int]
 
 
 class _References:
@@ -115,13 +121,13 @@ class Memory:
         "readers",
     )
 
-    def __init__(self, address: int, nbytes: int, device: Any, noted: _Noted, born: int) -> None:
+    def __init__(self, address: int, nbytes: int, device: Any, layout: _Layout, born: int) -> None:
         self.address, self.nbytes, self.device, self.born = address, nbytes, device, born
         self.first: Any = None
         self.version = -1
         self.constant: Any = None
         self.kept = False
-        self.birth = Operand(self, noted)
+        self.birth = Operand(self, layout)
         self.width = self.birth.width
         self.length = nbytes // self.width
         self.copy: Made | None = None
@@ -144,10 +150,10 @@ class Operand:
 
     __slots__ = ("memory", "shape", "strides", "offset", "dtype", "lazy")
 
-    def __init__(self, memory: Memory, noted: _Noted) -> None:
+    def __init__(self, memory: Memory, layout: _Layout) -> None:
         self.memory = memory
-        self.shape: tuple[int, ...] = noted[1]
-        _, _, self.strides, self.offset, self.dtype, self.lazy = noted
+        self.shape: tuple[int, ...] = layout[0]
+        _, self.strides, self.offset, self.dtype, self.lazy = layout
 
     @property
     def width(self) -> int:
@@ -169,34 +175,25 @@ class Operand:
         return ShapeTracker.contiguous(self.memory.length).as_strided(self.shape, self.strides, self.offset)
 
 
-class _Slot:
-    """Stands for an operand in the arguments of an operation that are noted."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
+class Other:
+    """Stands for a tensor that has no strides: a sparse one, or one of another library."""
 
 
-_SLOTS = [_Slot(number) for number in range(64)]
+_OTHER = Other()
+_NO_STRIDES: _Noted = (-1, -1)
 # Types of arguments that are no tensors, and hold none.
 _PLAIN = frozenset((int, float, bool, complex, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format))
 _TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
 _COMPLEX = frozenset((torch.complex32, torch.complex64, torch.complex128))
 
 
-class Other:
-    """Stands for a tensor that has no strides: a sparse one, or one of another library."""
-
-
 class Event:
     """An operation that is no view, with tensors replaced by operands."""
 
-    __slots__ = ("index", "kind", "func", "args", "kwargs", "operands", "outputs", "place", "copy", "writes")
+    __slots__ = ("index", "kind", "args", "kwargs", "operands", "outputs", "place", "copy", "writes")
 
     index: int
     kind: Kind
-    func: Any
     args: list[Any]
     kwargs: dict[str, Any]
     # With the position of the argument that each is in, -1 for those that go by a name.
@@ -209,6 +206,10 @@ class Event:
     @property
     def name(self) -> str:
         return self.kind.name
+
+    @property
+    def func(self) -> Any:
+        return self.kind.func
 
     def line(self) -> Line:
         return NOWHERE if self.place is None else ways().lines(self.place)[0]
@@ -255,7 +256,11 @@ def ways() -> Ways:
 
 
 # A copy as it is noted: the frames of the program, what it took, and the node of the backward that made it.
-_More = tuple[list[Place], float, "tuple[str, int] | None"]
+_More: TypeAlias = tuple[tuple[Place, ...], float, "tuple[str, int] | None"]
+# An operation: the number of its kind, its arguments with `...` for each operand in turn, those with names, the operands, results, place, and what is noted of a copy.
+_Operation: TypeAlias = tuple[
+    int, tuple[Any, ...], "tuple[Any, ...] | None", tuple[_Noted, ...], tuple[_Noted, ...], "Place | None", "_More | None"
+]
 
 
 class Watch(TorchDispatchMode):  # type: ignore[misc]
@@ -270,10 +275,12 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, deep: bool = False) -> None:
         super().__init__()
-        self.noted: list[tuple[Any, ...]] = []
-        # Of each memory its number by its address, and its address, bytes, device, what it was seen as first, and which operation made it.
+        self.noted: list[_Operation] = []
+        # Numbers of layouts, and of memories by their addresses; and of each memory its address, bytes, device, the number of the
+        # layout that it was seen with first, and which operation made it.
+        self.layouts: dict[_Layout, int] = {}
         self.numbers: dict[int, int] = {}
-        self.memories: list[tuple[int, int, Any, _Noted, int]] = []
+        self.memories: list[tuple[int, int, Any, int, int]] = []
         self.references = _References()
         # Of those that were there before, the tensor and its version; and the numbers of the program in small ones.
         self.firsts: dict[int, tuple[Any, int]] = {}
@@ -322,7 +329,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         else:
             seconds, out = None, (func(*args, **kwargs) if kwargs else func(*args))
         try:
-            self._note(kind, func, args, kwargs, out, seconds)
+            self._note(kind, args, kwargs, out, seconds)
         except Exception as problem:
             self._lose(kind, problem)
         return out
@@ -349,7 +356,7 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             return
         if kind.name == "lift_fresh":
             noted = self._tensor(tensor)
-            if noted is not None and noted[0] not in self.constants and tensor.numel() <= 4096:
+            if noted[0] >= 0 and noted[0] not in self.constants and tensor.numel() <= 4096:
                 # Made of numbers of the program, which nobody else may keep.
                 self.constants[noted[0]] = flat(tensor.untyped_storage(), tensor.dtype).clone()
             return
@@ -379,30 +386,36 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             entry[1] += size
         return out
 
-    def _tensor(self, tensor: Any, born: int = -1) -> _Noted | None:
-        """What is noted of a tensor; None where it has no strides."""
+    def _tensor(self, tensor: Any, born: int = -1) -> _Noted:
+        """What is noted of a tensor."""
         try:
             storage = tensor.untyped_storage()
-            shape, strides = tensor.shape, tensor.stride()
+            dtype = tensor.dtype
+            key = (
+                tensor.shape,
+                tensor.stride(),
+                tensor.storage_offset(),
+                dtype,
+                dtype in _COMPLEX and (tensor.is_conj() or tensor.is_neg()),
+            )
         except (RuntimeError, NotImplementedError):
-            return None
-        dtype, address = tensor.dtype, storage._cdata
+            return _NO_STRIDES
+        layout = self.layouts.get(key)
+        if layout is None:
+            layout = self.layouts[key] = len(self.layouts)
+        address = storage._cdata
         number = self.numbers.get(address)
-        if number is not None:
-            lazy = dtype in _COMPLEX and (tensor.is_conj() or tensor.is_neg())
-            return (number, shape, strides, tensor.storage_offset(), dtype, lazy)
-        number = self.numbers[address] = len(self.memories)
-        self.references.all.append(storage._weak_ref())
-        if born < 0:
-            self.firsts[number] = (weakref.ref(tensor), -1 if tensor.is_inference() else tensor._version)
-        noted = (number, shape, strides, tensor.storage_offset(), dtype, dtype in _COMPLEX and (tensor.is_conj() or tensor.is_neg()))
-        self.memories.append((address, storage.nbytes(), tensor.device, noted, born))
-        return noted
+        if number is None:
+            number = self.numbers[address] = len(self.memories)
+            self.references.all.append(storage._weak_ref())
+            self.memories.append((address, storage.nbytes(), tensor.device, layout, born))
+            if born < 0:
+                self.firsts[number] = (weakref.ref(tensor), -1 if tensor.is_inference() else tensor._version)
+        return (number, layout)
 
-    def _note(self, kind: Kind, func: Any, args: Any, kwargs: Any, out: Any, seconds: float | None) -> None:
-        noted = self.noted
-        number = len(noted)
-        if number >= LIMIT:
+    def _note(self, kind: Kind, args: Any, kwargs: Any, out: Any, seconds: float | None) -> None:
+        index = len(self.noted)
+        if index >= LIMIT:
             if not self.lost:
                 self.lost.append(f"only the first {LIMIT} operations were followed")
             return
@@ -412,17 +425,19 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
             cls = value.__class__
             if cls in _PLAIN:
                 given.append(value)
-            elif cls in _TENSORS and (seen := self._tensor(value)) is not None:
-                given.append(_SLOTS[len(operands)])
-                operands.append(seen)
+            elif cls in _TENSORS and (noted := self._tensor(value)) is not _NO_STRIDES:
+                given.append(...)
+                operands.append(noted)
             else:
                 given.append(self._put(value, operands))
-        named = {name: self._put(value, operands) for name, value in kwargs.items()} if kwargs else None
+        named = tuple((name, self._put(value, operands)) for name, value in kwargs.items()) if kwargs else None
         if out.__class__ in _TENSORS:
-            outputs = [self._tensor(out, number)]
+            outputs: tuple[_Noted, ...] = (self._tensor(out, index),)
         else:
             results = out if isinstance(out, (list, tuple)) else (out,)
-            outputs = [self._tensor(result, number) if isinstance(result, torch.Tensor) else None for result in results]
+            outputs = tuple(
+                self._tensor(result, index) if isinstance(result, torch.Tensor) else _NO_STRIDES for result in results
+            )
         frame = self.ways.innermost(sys._getframe(2))
         place = None if frame is None else (frame.f_code, frame.f_lasti)
         if place is not None and torch.is_grad_enabled():
@@ -430,20 +445,19 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         more: _More | None = None
         if seconds is not None:
             node = torch._C._current_autograd_node()
-            more = (self.ways.all(frame), seconds, None if node is None else (node.name(), node._sequence_nr()))
-        noted.append((kind, func, given, named, operands, outputs, place, more))
+            more = (tuple(self.ways.all(frame)), seconds, None if node is None else (node.name(), node._sequence_nr()))
+        self.noted.append((kind.number, tuple(given), named, tuple(operands), outputs, place, more))
 
     def _put(self, value: Any, operands: list[_Noted]) -> Any:
-        """An argument with tensors replaced, which would be kept alive."""
+        """An argument with `...` for tensors, which would be kept alive, and lists as tuples."""
         if isinstance(value, torch.Tensor):
             noted = self._tensor(value)
-            if noted is None:
-                return Other()
+            if noted is _NO_STRIDES:
+                return _OTHER
             operands.append(noted)
-            number = len(operands) - 1
-            return _SLOTS[number] if number < len(_SLOTS) else _Slot(number)
+            return ...
         if isinstance(value, (list, tuple)):
-            return [self._put(part, operands) for part in value]
+            return tuple([self._put(part, operands) for part in value])
         return value
 
     def leave(self) -> None:
@@ -458,7 +472,10 @@ class Record:
         self.lost = watch.lost
         self.sequence = watch.sequence
         self.references = watch.references
-        self.memories = [Memory(*noted) for noted in watch.memories]
+        self._layouts = list(watch.layouts)
+        self.memories = [
+            Memory(address, nbytes, device, self._layouts[layout], born) for address, nbytes, device, layout, born in watch.memories
+        ]
         for number, (memory, kept) in enumerate(zip(self.memories, watch.kept, strict=True)):
             memory.kept, memory.constant = kept, watch.constants.get(number)
             memory.first, memory.version = watch.firsts.get(number, (None, -1))
@@ -469,40 +486,40 @@ class Record:
             self._event(*noted)
 
     def _operand(self, noted: _Noted) -> Operand:
-        return Operand(self.memories[noted[0]], noted)
+        memory, layout = noted
+        return Operand(self.memories[memory], self._layouts[layout])
 
     def _event(
         self,
-        kind: Kind,
-        func: Any,
-        args: list[Any],
-        kwargs: dict[str, Any] | None,
-        operands: list[_Noted],
-        outputs: list[_Noted | None],
+        kind: int,
+        args: tuple[Any, ...],
+        named: tuple[Any, ...] | None,
+        operands: tuple[_Noted, ...],
+        outputs: tuple[_Noted, ...],
         place: Place | None,
         more: _More | None,
     ) -> None:
         event = Event()
-        event.index, event.kind, event.func, event.place, event.copy = len(self.events), kind, func, place, None
+        event.index, event.kind, event.place, event.copy = len(self.events), _NUMBERED[kind], place, None
         seen = [self._operand(noted) for noted in operands]
+        left = iter(seen)
+        event.args = [_filled(value, left) for value in args]
+        event.kwargs = {name: _filled(value, left) for name, value in named or ()}
         event.operands = [
-            (position, seen[slot.number])
-            for position, value in [*enumerate(args), *((-1, value) for value in (kwargs or {}).values())]
-            for slot in _slots(value)
+            (position, operand)
+            for position, value in [*enumerate(event.args), *((-1, value) for value in event.kwargs.values())]
+            for operand in _operands(value)
         ]
-        event.args = [_filled(value, seen) for value in args]
-        event.kwargs = {name: _filled(value, seen) for name, value in (kwargs or {}).items()}
         event.writes = []
-        for position, name in kind.writes:
-            for slot in _slots(args[position] if position < len(args) else (kwargs or {}).get(name)):
-                memory = seen[slot.number].memory
-                event.writes.append(memory)
-                memory.writes.append(event)
+        for position, name in event.kind.writes:
+            for operand in _operands(event.args[position] if position < len(args) else event.kwargs.get(name)):
+                event.writes.append(operand.memory)
+                operand.memory.writes.append(event)
         for operand in seen:
             readers = operand.memory.readers
             if not readers or readers[-1] is not event:
                 readers.append(event)
-        event.outputs = [None if noted is None else self._operand(noted) for noted in outputs]
+        event.outputs = [None if noted == _NO_STRIDES else self._operand(noted) for noted in outputs]
         for out in event.outputs:
             if out is not None and out.memory.born == event.index:
                 out.memory.made_by = event
@@ -510,7 +527,7 @@ class Record:
         if event.operands and more is not None:
             self._copied(event, *more)
 
-    def _copied(self, event: Event, frames: list[Place], seconds: float, node: tuple[str, int] | None) -> None:
+    def _copied(self, event: Event, frames: tuple[Place, ...], seconds: float, node: tuple[str, int] | None) -> None:
         kind = event.kind
         source, target = event.operands[0][1], event.outputs[0]
         if kind.name == "copy_":
@@ -557,15 +574,15 @@ class Record:
             target.memory.copy = made
 
 
-def _slots(value: Any) -> Iterator[_Slot]:
-    if isinstance(value, _Slot):
+def _operands(value: Any) -> Iterator[Operand]:
+    if isinstance(value, Operand):
         yield value
     elif isinstance(value, list):
         for part in value:
-            yield from _slots(part)
+            yield from _operands(part)
 
 
-def _filled(value: Any, operands: list[Operand]) -> Any:
-    if isinstance(value, _Slot):
-        return operands[value.number]
-    return [_filled(part, operands) for part in value] if isinstance(value, list) else value
+def _filled(value: Any, operands: Iterator[Operand]) -> Any:
+    if value is ...:
+        return next(operands)
+    return [_filled(part, operands) for part in value] if isinstance(value, tuple) else value
