@@ -88,6 +88,10 @@ MOVES: list[tuple[tuple[int, ...], Callable[[Any], Any]]] = [
     ((2, 3, 4), lambda x: torch.empty(4, 3, 2).copy_(x.permute(2, 1, 0))),
     ((2, 3, 4, 5), lambda x: x.to(memory_format=torch.channels_last)),
     ((2, 3, 4), lambda x: aten.slice_backward(x, [2, 7, 4], 1, 2, 5, 1)),
+    ((2, 3, 4), lambda x: aten.slice_backward(x, [2, 7, 4], 1, 1, 7, 2)),
+    ((2, 3, 4), lambda x: aten.slice_backward(x, [2, 8, 4], 1, -7, 2**63 - 1, 3)),
+    ((2, 3, 4), lambda x: aten.slice_backward(x, [2, 3, 10], 2, 0, 10, 3)),
+    ((), lambda x: x.repeat(2, 3)),
     ((2, 3, 4), lambda x: aten.select_backward(x, [2, 5, 3, 4], 1, -2)),
 ]
 
@@ -488,6 +492,14 @@ def test_plans_of_functions_and_exported_programs() -> None:
     exported = torch.export.export(model, (x,))
     planned = watched.plan(exported, x.to("meta"))
     assert len(planned.copies) >= 5 and planned.bytes > 0
+    # The lines are those of the model, and not of the code that was generated for the graph.
+    assert {copy.line.file for copy in planned.copies} == {copying.__file__}
+    with torch.no_grad(), watched.copies() as found:
+        model(x)
+    assert [str(copy.line) for copy in planned.copies] == [str(copy.line) for copy in found.copies]
+    with watched.copies() as found:
+        torch.fx.symbolic_trace(lambda x: x.t().contiguous() + 1)(torch.ones(2, 3))
+    assert str(found.copies[0].line).startswith("<eval_with_key>:")
     assert [
         copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies
     ] == ["not needed"]
@@ -908,6 +920,138 @@ def test_subclasses_and_other_modes() -> None:
     with watched.copies() as outer_found, watched.copies() as inner_found:
         x.t().contiguous() + 1
     assert len(outer_found.copies) == len(inner_found.copies) == 1
+
+
+def leaves(value: Any) -> list[Any]:
+    return list(torch.utils._pytree.tree_leaves(value))
+
+
+def strange_programs() -> dict[str, Callable[[], Any]]:
+    """Programs of kinds that the watch was not made for."""
+    from torch.nn.attention.flex_attention import flex_attention
+    from torch.utils.checkpoint import checkpoint
+    from torch.utils.data import DataLoader, TensorDataset
+
+    x = torch.arange(12.0).view(3, 4)
+    heads = torch.ones(1, 2, 16, 8)
+
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.t().contiguous()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad.t().contiguous()
+
+    class Failing(Own):
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            raise KeyError("the program's own")
+
+    def gradient(function: Callable[[Any], Any], **options: Any) -> Any:
+        y = x.clone().requires_grad_()
+        function(y).sum().backward(**options)
+        return y.grad
+
+    def resized() -> Any:
+        out = torch.empty(0)
+        torch.cat([x.t().contiguous(), x.t()], out=out)
+        return out + 1
+
+    def generator() -> Any:
+        mine = torch.Generator().manual_seed(1)
+        return torch.rand(3, 4, generator=mine).t().contiguous() + 1, torch.randperm(4, generator=mine)
+
+    def scalars() -> Any:
+        one = torch.tensor(3.0)
+        return one.clone() + 1, one.repeat(3) + 1, one.roll(0) + 1, torch.stack([one, one]) + 1
+
+    def trained() -> Any:
+        layer = torch.nn.Linear(4, 4)
+        torch.nn.init.ones_(layer.weight)
+        torch.nn.init.ones_(layer.bias)
+        steps = torch.optim.AdamW(layer.parameters())
+        layer(x.t().contiguous().t()).sum().backward()
+        steps.step()
+        return layer.weight.detach()
+
+    return {
+        "fails": lambda: x.t().contiguous() @ x.t(),
+        "fails in its backward": lambda: gradient(Failing.apply),
+        "functions of its own": lambda: gradient(Own.apply),
+        "compiled": lambda: torch.compile(lambda x: x.t().contiguous() + 1, backend="aot_eager", fullgraph=True)(x),
+        "operators of functions": lambda: torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (x.t().contiguous(),)),
+        "flex attention": lambda: flex_attention(heads, heads, heads),
+        "exported": lambda: torch.export.export(copying.Larger(), (torch.ones(1, 8, 8, 3),)).module()(torch.zeros(1, 8, 8, 3)).shape,
+        "scripted": lambda: torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(0), torch.nn.ReLU()))(x.t()),
+        "vmap": lambda: torch.func.vmap(lambda x: x.t().contiguous() + 1)(torch.ones(2, 3, 4)),
+        "functionalised": lambda: torch.func.functionalize(lambda x: x.t().contiguous().add_(1))(x),
+        "a generator of numbers": generator,
+        "an out that grows": resized,
+        "scalars": scalars,
+        "nothing": lambda: torch.empty(0, 3, 4).permute(2, 0, 1).contiguous() + 1,
+        "conjugates": lambda: x.to(torch.complex64).mH.contiguous() + 1,
+        "sparse": lambda: x.to_sparse() @ x.t().contiguous(),
+        "nested": lambda: torch.nested.nested_tensor([x, x]).to_padded_tensor(0.0),
+        "quantised": lambda: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).t().contiguous().dequantize(),
+        "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16)(lambda: x.t().contiguous() @ x)(),
+        "workers": lambda: [batch[0].t().contiguous() + 1 for batch in DataLoader(TensorDataset(x), batch_size=2, num_workers=1)],
+        "recomputed": lambda: gradient(lambda x: checkpoint(lambda x: (x.t().contiguous() * 2).sin(), x, use_reentrant=False)),
+        "twice": lambda: gradient(lambda x: torch.autograd.grad((x.t().contiguous() ** 3).sum(), x, create_graph=True)[0]),
+        "trained": trained,
+        "dropout": lambda: F.dropout(x.t().contiguous(), 0.5),
+        "loops": lambda: [row.clone() + 1 for row in (column for column in x.t())],
+    }
+
+
+@pytest.mark.parametrize("name", list(strange_programs()))
+def test_programs_of_other_kinds_run_as_they_do_without_a_watch(name: str) -> None:
+    program = strange_programs()[name]
+
+    def run() -> Any:
+        torch.manual_seed(0)
+        try:
+            return program()
+        except Exception as raised:
+            return type(raised), str(raised)
+
+    expected = run()
+    with watched.copies() as found:
+        got = run()
+    for one, other in zip(leaves(expected), leaves(got), strict=True):
+        if isinstance(one, torch.Tensor):
+            assert one.layout == other.layout and torch.equal(one, other), (one, other)
+            assert one.layout is not torch.strided or one.stride() == other.stride()
+        else:
+            assert one == other
+    assert str(found) and json.dumps(found.to_dict()) and found.html()
+    if any(copy.avoidable for copy in found.copies):
+        try:
+            assert found.what_if(runs=1).result in ("equal", "close"), str(found)
+        except RuntimeError as no:
+            assert str(no).startswith("what_if: "), no
+
+
+def test_what_functions_do_that_are_given_to_operators_is_unknown() -> None:
+    x = torch.randn(3, 4)
+    with watched.copies() as found:
+        y = x.t().contiguous()
+        torch.cond(torch.tensor(True), lambda y: y + 1, lambda y: y - 1, (y,))
+        y + 1
+    assert [copy.verdict for copy in found.copies] == ["unknown"] and "cond" in found.copies[0].reason
+    assert "1 operation not understood: cond: what the functions do" in str(found)
+
+
+def test_a_report_within_its_block_is_of_what_was_until_then() -> None:
+    x = torch.randn(3, 4)
+    with watched.copies() as found:
+        y = x.t().contiguous()
+        assert [copy.verdict for copy in found.copies] == ["output"]
+        y + 1
+        assert [copy.verdict for copy in found.copies] == ["not needed"]
+        y.relu_()
+    assert [copy.verdict for copy in found.copies] == ["guard"]
 
 
 def test_threads_of_their_own_are_not_watched_and_hooks_are() -> None:

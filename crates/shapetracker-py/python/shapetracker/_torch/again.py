@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     torch: Any = None
-    TorchDispatchMode: Any = object
 else:
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
 
 from .. import _native
 from .._copies import plural
-from .._native import ShapeTracker
+from .._native import ShapeTracker, View
 from .._stacks import Tracker
-from .record import Event, Made, Memory, Operand, Other, Record, flat, kind_of, ways
+from .record import Event, Kind, Made, Memory, Mode, Operand, Other, Record, flat, kind_of, ways
 from .verdicts import has_mask, places, same_strides
 
 __all__ = ["Dropping", "Replay", "WhatIf", "compared", "same_numbers", "tensors_of"]
@@ -212,7 +210,7 @@ def _is_result(memory: Memory) -> bool:
     return memory.made_by is not None and (not memory.readers or memory.kept)
 
 
-class Dropping(TorchDispatchMode):  # type: ignore[misc]
+class Dropping(Mode):
     """A program without the copies of some lines that are views: what was read is handed out instead."""
 
     def __init__(self, lines: set[str]) -> None:
@@ -227,14 +225,10 @@ class Dropping(TorchDispatchMode):  # type: ignore[misc]
         if kind.move is not None and kind.name not in ("cat", "stack", "copy_") and args[0].numel():
             frame = ways().innermost(sys._getframe(1))
             if frame is not None and str(ways().line_of(frame)) in self.lines and kwargs.get("dtype") in (None, args[0].dtype):
-                source = args[0]
-                tracker = ShapeTracker.contiguous(source.untyped_storage().nbytes() // source.element_size())
-                tracker = tracker.as_strided(source.shape, source.stride(), source.storage_offset())
-                moved = kind.move(tracker, *args[1:])
-                view = None if moved is None else moved.as_view()
-                if view is not None and view.mask is None and min(view.strides, default=0) >= 0:
+                view = _view_of(kind, args)
+                if view is not None:
                     self.dropped += 1
-                    return source.as_strided(view.shape, view.strides, view.offset)
+                    return args[0].as_strided(view.shape, view.strides, view.offset)
         if kind.name in ("view", "_unsafe_view"):
             try:
                 return func(*args, **kwargs)
@@ -243,6 +237,19 @@ class Dropping(TorchDispatchMode):  # type: ignore[misc]
                 return args[0].reshape(args[1])
         self.moved += kind.move is not None
         return func(*args, **kwargs)
+
+
+def _view_of(kind: Kind, args: Any) -> View[int] | None:
+    """Strides of the storage that an operation reads which are what it makes, where there are any."""
+    source = args[0]
+    try:
+        tracker = ShapeTracker.contiguous(source.untyped_storage().nbytes() // source.element_size())
+        tracker = tracker.as_strided(source.shape, source.stride(), source.storage_offset())
+        assert kind.move is not None
+        view = kind.move(tracker, *args[1:]).as_view()
+    except (ValueError, TypeError, RuntimeError, NotImplementedError, OverflowError):
+        return None
+    return view if view is not None and view.mask is None and min(view.strides, default=0) >= 0 else None
 
 
 def compared(one: list[Any], other: list[Any]) -> tuple[str, float]:

@@ -119,7 +119,8 @@ ROWS = (
     Row(
         ANY,
         _names(
-            """empty_like zeros_like ones_like full_like new_empty new_empty_strided new_zeros new_ones new_full is_same_size"""
+            """empty_like zeros_like ones_like full_like new_empty new_empty_strided new_zeros new_ones new_full is_same_size
+            _has_same_storage_numel"""
         ),
         (0,),
     ),

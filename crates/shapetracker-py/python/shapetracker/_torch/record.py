@@ -27,7 +27,7 @@ from .._stacks import Tracker
 from .lines import generated
 from .moves import GATHERS, MOVES
 
-__all__ = ["LIMIT", "Event", "Made", "Memory", "Operand", "Other", "Record", "Unknown", "Watch", "flat", "kind_of", "undisturbed", "ways"]
+__all__ = ["LIMIT", "Event", "Made", "Memory", "Mode", "Operand", "Other", "Record", "Unknown", "Watch", "flat", "kind_of", "undisturbed", "ways"]
 
 # An operation that is recorded after so many others is counted only.
 LIMIT = 200_000
@@ -40,12 +40,20 @@ class Unknown(Exception):
 class Kind:
     """What is to be known about an operator."""
 
-    __slots__ = ("func", "number", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite")
+    __slots__ = ("func", "number", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite", "is_special")
 
     def __init__(self, func: Any, number: int) -> None:
-        schema = func._schema
         self.func, self.number = func, number
-        self.name: str = schema.name.split("::")[1]
+        schema = getattr(func, "_schema", None)
+        if schema is None:
+            # An operator of functions, of which nothing is known.
+            self.name = func.name() if callable(getattr(func, "name", None)) else str(func)
+            self.is_view = self.gathers = self.copies = self.is_composite = False
+            self.is_special = True
+            self.writes: tuple[tuple[int, str], ...] = ()
+            self.move: Callable[..., Tracker] | None = None
+            return
+        self.name = schema.name.split("::")[1]
         aten = schema.name.startswith("aten::")
         self.is_view = bool(getattr(func, "is_view", False)) or self.name in ("lift_fresh", "_unsafe_view", "_reshape_alias")
         self.is_view = self.is_view or schema.name.startswith("prim::")
@@ -54,11 +62,12 @@ class Kind:
             for position, argument in enumerate(schema.arguments)
             if argument.alias_info is not None and argument.alias_info.is_write
         )
-        self.move: Callable[..., Tracker] | None = MOVES.get(self.name) if aten else None
+        self.move = MOVES.get(self.name) if aten else None
         self.gathers = aten and self.name in GATHERS
         self.copies = self.move is not None or self.gathers
         # In inference mode these come here as they are.
         self.is_composite = aten and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+        self.is_special = self.is_composite
 
 
 # What was found out about operators, by the identity of the operator, for its hash is computed in Python; `Kind` keeps it.
@@ -263,15 +272,19 @@ _Operation: TypeAlias = tuple[
 ]
 
 
-class Watch(TorchDispatchMode):  # type: ignore[misc]
-    """Notes operations. What they did is found out afterwards."""
+class Mode(TorchDispatchMode):  # type: ignore[misc]
+    """A mode under which programs with functions that are compiled, or are given to operators, run as they do without it."""
 
     supports_higher_order_operators = True
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
-        """Compiled functions are compiled and run as they are without a watch."""
+        """Functions are compiled as they are without a watch."""
         return True
+
+
+class Watch(Mode):
+    """Notes operations. What they did is found out afterwards."""
 
     def __init__(self, deep: bool = False) -> None:
         super().__init__()
@@ -304,14 +317,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
                 return NotImplemented
         kind = _KINDS.get(id(func))
         if kind is None:
-            if not hasattr(func, "_schema"):
-                return self._higher(func, args, kwargs or {})
             kind = kind_of(func)
-        if kind.is_composite:
-            with self:
-                out = func.decompose(*args, **(kwargs or {}))
-            if out is not NotImplemented:
-                return out
+        if kind.is_special:
+            if kind.is_composite:
+                with self:
+                    out = func.decompose(*args, **(kwargs or {}))
+                if out is not NotImplemented:
+                    return out
+            else:
+                self.lost.append(f"{kind.name}: what the functions do that it is given is not seen")
         self.operations += 1
         if kind.is_view:
             if args:
@@ -333,12 +347,6 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         except Exception as problem:
             self._lose(kind, problem)
         return out
-
-    def _higher(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """An operator of functions: what these do is not seen."""
-        name = func.name() if callable(getattr(func, "name", None)) else str(func)
-        self.lost.append(f"{name}: what the functions do that it is given is not seen")
-        return func(*args, **kwargs)
 
     def _lose(self, kind: Kind, problem: Exception) -> None:
         self.lost.append(f"{kind.name}: {type(problem).__name__}: {problem}")
