@@ -77,7 +77,7 @@ class Ways:
         code = frame.f_code
         if len(self._codes) > 100_000:
             for known_codes in (self._known, self._codes, self._behind, self._lines):
-                known_codes.clear()  # type: ignore[attr-defined]
+                known_codes.clear()
         known = self._is_users_file(code.co_filename)
         if known and code.co_filename.startswith("<") and self._generated is not None:
             behind = self._generated(frame)
