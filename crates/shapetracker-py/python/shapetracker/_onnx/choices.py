@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,14 @@ class Choosing:
 
     def __init__(self, known: Tensors, slow_kernels: bool):
         self.known, self.slow_kernels = known, slow_kernels
+        # What follows from layouts, by their identities: most of a graph is as it was when another choice is tried.
+        self._found: dict[tuple[Any, ...], Any] = {}
         self.chosen = self._choose()
+
+    def _once(self, key: tuple[Any, ...], find: Callable[[], Any]) -> Any:
+        if key not in self._found:
+            self._found[key] = find()
+        return self._found[key]
 
     def _all_layouts(self, push: frozenset[int]) -> tuple[dict[str, Layout], dict[int, str]]:
         """The layout of each tensor over its root, if computing is moved before the moving in these nodes; and their roots."""
@@ -71,9 +78,9 @@ class Choosing:
         virtual: dict[int, str] = {}
 
         def whole(name: str) -> None:
-            elem, shape = self.known.types.get(name, (0, None))
-            if shape is not None and width_of(elem) and all(size.number > 0 for size in shape) and is_addressable(shape):
-                layouts[name] = Layout.whole(name, shape)
+            made = self._once(("whole", name), lambda: self._whole(name))
+            if made is not None:
+                layouts[name] = made
 
         for name in self.known.types:
             if name not in self.known.maker:
@@ -85,14 +92,14 @@ class Choosing:
                 made: Layout | None = None
                 if output in self.known.source:
                     source, follow = self.known.source[output]
-                    made = followed(follow, layouts[source]) if source in layouts else None
+                    before = layouts.get(source)
+                    made = before and self._once((output, id(before)), lambda: followed(follow, before))
                 elif node.op_type == "Concat" and self.known.is_moving(node) and all(name in layouts for name in node.input):
-                    made = self._concatenated(node, layouts)
+                    made = self._once((output, *map(id, self._operands(node, layouts))), lambda: self._concatenated(node, layouts))
                 elif at in push:
-                    made = self._alike(node, layouts)
+                    made = self._once(("pushed", at, *map(id, self._operands(node, layouts))), lambda: self._pushed(node, layouts))
                     if made is not None:
-                        virtual[at] = f"{output}_in_order_of_{made.root}"
-                        made = made.over(virtual[at], made.root_shape)
+                        virtual[at] = made.root
                 if made is not None and made.shape == self.known.types[output][1]:
                     layouts[output] = made
                 else:
@@ -103,6 +110,20 @@ class Choosing:
                 for output in node.output:
                     whole(output)
         return layouts, virtual
+
+    def _whole(self, name: str) -> Layout | None:
+        elem, shape = self.known.types.get(name, (0, None))
+        if shape is not None and width_of(elem) and all(size.number > 0 for size in shape) and is_addressable(shape):
+            return Layout.whole(name, shape)
+        return None
+
+    def _operands(self, node: Any, layouts: dict[str, Layout]) -> list[Layout | None]:
+        return [layouts.get(name) for name in node.input]
+
+    def _pushed(self, node: Any, layouts: dict[str, Layout]) -> Layout | None:
+        """The layout of an elementwise node's result over what it gives if it is computed in the order of its operands' roots."""
+        made = self._alike(node, layouts)
+        return made and made.over(f"{node.output[0]}_in_order_of_{made.root}", made.root_shape)
 
     def _concatenated(self, node: Any, layouts: dict[str, Layout]) -> Layout | None:
         """The layout of a concatenation of parts of one tensor: of the nearest one that all are made of, or one before it."""
@@ -190,7 +211,10 @@ class Choosing:
             cost = _NOTHING
             more = set(extra)
             for root, tensors in needed.items():
-                emissions[root], part = self._group(root, tensors, layouts, readers)
+                emissions[root], part = self._once(
+                    (root, *((name, id(layouts[name]), "MatMul" in readers.get(name, ())) for name in tensors)),
+                    lambda root=root, tensors=tensors: self._group(root, tensors, layouts, readers),
+                )
                 cost += part
                 for emission in emissions[root]:
                     if emission.node is not None:
@@ -200,7 +224,7 @@ class Choosing:
             extra = more
         for at in live:
             if self.known.is_moving(self.known.nodes[at]) and at not in virtual:
-                cost += self._node_cost(at)
+                cost += self._once(("cost", at), lambda at=at: self._node_cost(at))
         return Choice(layouts, virtual, live, emissions, cost, readers)
 
     def _demand(
@@ -333,7 +357,7 @@ class Choosing:
         width = width_of(self.known.types[tensor][0])
         plain = freely and self._is_plain(tensor, layouts)
         if (tensor in self.known.source or node.op_type == "Concat") and not plain:
-            cost = self._node_cost(at)
+            cost = self._once(("cost", at), lambda: self._node_cost(at))
             emitted: list[Emission] = []
             moved = [name for name in node.input[: None if node.op_type == "Concat" else 1] if name]
             way: tuple[Cost, list[Emission]] | None
