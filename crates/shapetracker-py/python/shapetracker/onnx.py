@@ -32,11 +32,8 @@ except ImportError as _missing:
     raise ImportError(f"shapetracker.onnx needs onnx 1.16 or later ({_missing}): pip install onnx") from _missing
 
 from ._onnx.checks import check, took
-from ._onnx.choices import Choosing
 from ._onnx.protos import read_model, with_weights
 from ._onnx.report import Move, Need, Report, made_report
-from ._onnx.tensors import Tensors
-from ._onnx.writing import Writing
 
 __all__ = ["Move", "Need", "Report", "check", "copies", "rewrite", "save"]
 
@@ -81,7 +78,14 @@ def save(model: Any, out: str | os.PathLike[str], *, run: bool = True, prefer: s
         checked += took(given, made, folder, prefer)
     external = [tensor for tensor in made.graph.initializer if tensor.data_location == _onnx.TensorProto.EXTERNAL]
     if external and folder is not None and target.resolve().parent != folder.resolve():
-        _onnx.save_model(with_weights(made, folder), str(target), save_as_external_data=True, location=target.name + ".data")
+        try:
+            whole = with_weights(made, folder)
+        except Exception as fault:  # a file is missing, or too short, or outside of the folder
+            raise ValueError(
+                f"copies: the weights beside the model cannot be read, so that none can be written beside {target}:"
+                f" {str(fault).splitlines()[0]}"
+            ) from fault
+        _onnx.save_model(whole, str(target), save_as_external_data=True, location=target.name + ".data")
     else:
         target.write_bytes(made.SerializeToString())
     return Report(**{**vars(report), "checked": checked})
@@ -92,9 +96,7 @@ def _rewritten(model: Any, folder: Path | None, prefer: str) -> Report:
     if prefer not in ("bytes", "onnxruntime"):
         raise ValueError(f"copies: prefer={prefer!r} is neither 'bytes' nor 'onnxruntime'")
     try:
-        known = Tensors(model, folder)
-        choosing = Choosing(known, slow_kernels=prefer == "onnxruntime")
-        return made_report(known, choosing, Writing(known, choosing))
+        return made_report(model, folder, prefer)
     except Exception as fault:
         try:
             _onnx.checker.check_model(model if folder is None else with_weights(model, folder))

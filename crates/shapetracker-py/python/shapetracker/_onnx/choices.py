@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from .amounts import Bytes
@@ -78,7 +79,7 @@ class Choosing:
         virtual: dict[int, str] = {}
 
         def whole(name: str) -> None:
-            made = self._once(("whole", name), lambda: self._whole(name))
+            made = self._once(("whole", name), partial(self._whole, name))
             if made is not None:
                 layouts[name] = made
 
@@ -93,11 +94,11 @@ class Choosing:
                 if output in self.known.source:
                     source, follow = self.known.source[output]
                     before = layouts.get(source)
-                    made = before and self._once((output, id(before)), lambda: followed(follow, before))
+                    made = before and self._once((output, id(before)), partial(followed, follow, before))
                 elif node.op_type == "Concat" and self.known.is_moving(node) and all(name in layouts for name in node.input):
-                    made = self._once((output, *map(id, self._operands(node, layouts))), lambda: self._concatenated(node, layouts))
+                    made = self._once((output, *map(id, self._operands(node, layouts))), partial(self._concatenated, node, layouts))
                 elif at in push:
-                    made = self._once(("pushed", at, *map(id, self._operands(node, layouts))), lambda: self._pushed(node, layouts))
+                    made = self._once(("pushed", at, *map(id, self._operands(node, layouts))), partial(self._pushed, node, layouts))
                     if made is not None:
                         virtual[at] = made.root
                 if made is not None and made.shape == self.known.types[output][1]:
@@ -213,7 +214,7 @@ class Choosing:
             for root, tensors in needed.items():
                 emissions[root], part = self._once(
                     (root, *((name, id(layouts[name]), "MatMul" in readers.get(name, ())) for name in tensors)),
-                    lambda root=root, tensors=tensors: self._group(root, tensors, layouts, readers),
+                    partial(self._group, root, tensors, layouts, readers),
                 )
                 cost += part
                 for emission in emissions[root]:
@@ -224,7 +225,7 @@ class Choosing:
             extra = more
         for at in live:
             if self.known.is_moving(self.known.nodes[at]) and at not in virtual:
-                cost += self._once(("cost", at), lambda at=at: self._node_cost(at))
+                cost += self._once(("cost", at), partial(self._node_cost, at))
         return Choice(layouts, virtual, live, emissions, cost, readers)
 
     def _demand(
@@ -357,7 +358,7 @@ class Choosing:
         width = width_of(self.known.types[tensor][0])
         plain = freely and self._is_plain(tensor, layouts)
         if (tensor in self.known.source or node.op_type == "Concat") and not plain:
-            cost = self._once(("cost", at), lambda: self._node_cost(at))
+            cost = self._once(("cost", at), partial(self._node_cost, at))
             emitted: list[Emission] = []
             moved = [name for name in node.input[: None if node.op_type == "Concat" else 1] if name]
             way: tuple[Cost, list[Emission]] | None

@@ -24,6 +24,15 @@ from .._native import ShapeTracker, Undecided
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
+@dataclass
+class Doubts:
+    """How often two stacks of views were taken to differ, or one not to be row-major, since neither could be shown."""
+
+    count: int = 0
+
+
+doubts = Doubts()
+
 # Larger tensors, each name taken as 1, are never looked at element by element.
 MOST_ELEMENTS = 1 << 24
 
@@ -153,6 +162,10 @@ class Layout:
         try:
             return self.flat[0] == runs_of(self.root_factors) and self.tracker.is_identity()
         except Undecided:
+            total = self.tracker.numel
+            if total <= MOST_ELEMENTS:
+                return bool((addresses(self.tracker, total) == np.arange(total)).all())
+            doubts.count += 1
             return False
 
     @cached_property
@@ -338,5 +351,6 @@ def differ(one: ShapeTracker[int], other: ShapeTracker[int], total: int) -> bool
         return one.difference(other) is not None
     except Undecided:
         if max(total, one.numel) > MOST_ELEMENTS:
+            doubts.count += 1
             return True
         return bool((addresses(one, total) != addresses(other, total)).any())

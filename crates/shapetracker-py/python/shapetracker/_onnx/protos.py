@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ def read_model(model: Any) -> tuple[Any, Path | None]:
     if isinstance(model, onnx.ModelProto):
         loaded, folder = model, None
     else:
+        if not isinstance(model, (str, os.PathLike)):
+            raise TypeError(f"copies: takes a path or an onnx.ModelProto, not a value of type {type(model).__name__}")
         path = Path(model)
         try:
             loaded = onnx.load(str(path), load_external_data=False)

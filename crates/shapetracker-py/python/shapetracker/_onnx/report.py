@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from .._copies import plural
 from .amounts import Bytes
 from .choices import Choosing
-from .layouts import Layout, Size
+from .layouts import MOST_ELEMENTS, Layout, Size, doubts
 from .plans import plans
 from .protos import FREE, MOVING, attributes_of, is_constant, onnx, subgraphs, width_of
 from .tensors import Tensors
@@ -57,8 +58,10 @@ class Report:
     """What moves data in a graph, the least that would do, and what does in the rewritten graph.
 
     `moves` are the nodes of the graph as it is and `after` those of the rewritten one, `least` the tensors that must be written.
-    `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `checked` says
-    whether both graphs were run, and is None where nobody asked.
+    `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `proved` says whether
+    there is no less than `least` for the computing nodes as they are: it is not known where nodes were not understood, or where the
+    library left undecided whether two large tensors are the same. `checked` says whether both graphs were run, and is None where
+    nobody asked.
     """
 
     moves: tuple[Move, ...]
@@ -67,6 +70,7 @@ class Report:
     nodes: tuple[int, int]
     notes: tuple[str, ...]
     rewritten: Any = field(repr=False, compare=False)
+    proved: bool = True
     checked: str | None = None
 
     @property
@@ -87,7 +91,7 @@ class Report:
         before, least, after = self.bytes
         return {
             "before": {"moves": rows(self.moves), "bytes": before, "nodes": self.nodes[0]},
-            "least": {"needs": rows(self.least), "bytes": least},
+            "least": {"needs": rows(self.least), "bytes": least, "proved": self.proved},
             "after": {"moves": rows(self.after), "bytes": after, "nodes": self.nodes[1]},
             "notes": list(self.notes),
             "checked": self.checked,
@@ -96,7 +100,7 @@ class Report:
     def __str__(self) -> str:
         lines = [
             f"as it is:  {plural(len(self.moves), 'tensor')} moved, {total(self.moves).text}",
-            f"least:     {plural(len(self.least), 'tensor')}, {total(self.least).text}",
+            f"least:     {plural(len(self.least), 'tensor')}, {total(self.least).text}" + ("" if self.proved else ", not proved"),
             f"rewritten: {plural(len(self.after), 'tensor')}, {total(self.after).text}",
             f"nodes:     {self.nodes[0]}, and {self.nodes[1]} in the rewritten graph",
         ]
@@ -118,22 +122,25 @@ def total(entries: Iterable[Move | Need]) -> Bytes:
     return sum((entry._count for entry in entries), Bytes())
 
 
-def made_report(known: Tensors, choosing: Choosing, writing: Writing) -> Report:
-    """What is said of a graph and of the model that was written of it."""
-    return _Reporting(known, choosing, writing).report()
+def made_report(model: Any, folder: Path | None, prefer: str) -> Report:
+    """A model rewritten, and what is said of both."""
+    before = doubts.count
+    known = Tensors(model, folder)
+    choosing = Choosing(known, slow_kernels=prefer == "onnxruntime")
+    return _Reporting(known, choosing, Writing(known, choosing), before).report()
 
 
 class _Reporting:
-    def __init__(self, known: Tensors, choosing: Choosing, writing: Writing):
-        self.known, self.choosing, self.writing = known, choosing, writing
+    def __init__(self, known: Tensors, choosing: Choosing, writing: Writing, doubts_before: int):
+        self.known, self.choosing, self.writing, self.doubts = known, choosing, writing, doubts_before
 
-    def _moves(self, nodes: Iterable[Any], constants: set[str]) -> list[Move]:
-        """The tensors that some nodes write which move data."""
+    def _moves(self, nodes: Iterable[Any], constants: set[str], only: str = "") -> list[Move]:
+        """The tensors that some nodes write which move data, or one of them."""
         made = []
         for node in nodes:
             if self.known.is_moving(node):
                 for output in node.output:
-                    if output:
+                    if output and only in ("", output):
                         elem, shape = self.known.types.get(output, (0, None))
                         count = Bytes.of(shape, width_of(elem)) if shape is not None else Bytes()
                         text = "unknown" if shape is None else "(" + ", ".join(map(str, shape)) + ")"
@@ -146,6 +153,13 @@ class _Reporting:
         self._add_types(self.writing.model)
         after = self._moves(self.writing.model.graph.node, self.known.constants)
         least = self._least()
+        notes = list(self.known.notes)
+        undecided = doubts.count - self.doubts
+        if undecided:
+            notes.append(
+                f"{plural(undecided, 'comparison')} of tensors of more than {MOST_ELEMENTS} elements undecided: they count as different,"
+                " so that there may be less than the least"
+            )
         return Report(
             tuple(moves),
             tuple(least),
@@ -154,8 +168,9 @@ class _Reporting:
                 len([node for node in before if node.op_type != "Constant"]),
                 len([node for node in self.writing.model.graph.node if node.op_type != "Constant"]),
             ),
-            tuple(self.known.notes),
+            tuple(notes),
             self.writing.model,
+            not undecided and not self.known.not_understood,
         )
 
     def _add_types(self, model: Any) -> None:
@@ -208,9 +223,11 @@ class _Reporting:
                 else:
                     read(name, node.op_type)
         needs: list[tuple[Layout, str, list[str]]] = []
+        unknown: list[Need] = []
         for name, by in sorted(readers.items(), key=lambda entry: self.known.maker.get(entry[0], -1)):
             layout = layouts.get(name)
             if layout is None:
+                unknown += self._not_known(name, by)
                 continue
             root = self.known.nodes[self.known.maker[layout.root]] if layout.root in self.known.maker else None
             if layout.is_row_major and (root is None or not self.known.is_moving(root)):
@@ -220,7 +237,15 @@ class _Reporting:
                 same[2].extend(reader for reader in by if reader not in same[2])
             else:
                 needs.append((layout, name, list(by)))
-        return [self._need(layout, name, by) for layout, name, by in needs]
+        return [self._need(layout, name, by) for layout, name, by in needs] + unknown
+
+    def _not_known(self, name: str, readers: list[str]) -> list[Need]:
+        """What a moving node writes whose type or shape is not known, as it is."""
+        node = self.known.nodes[self.known.maker[name]] if name in self.known.maker else None
+        if node is None or not self.known.is_moving(node):
+            return []
+        [move] = self._moves([node], self.known.constants, name)
+        return [Need(name, node.input[0], tuple(readers), move.shape, move.bytes, (node.op_type,), move.bytes, None, move._count)]
 
     def _need(self, layout: Layout, name: str, readers: list[str]) -> Need:
         width = width_of(self.known.types[name][0])

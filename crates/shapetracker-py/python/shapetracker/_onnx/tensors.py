@@ -58,6 +58,8 @@ class Tensors:
         self.maker: dict[str, int] = {}
         self.source: dict[str, tuple[str, Follow]] = {}
         self.captured: dict[int, list[str]] = {}
+        # How many moving nodes there are of which it is not known what they move.
+        self.not_understood = 0
         self._declare()
         self._look()
 
@@ -128,11 +130,12 @@ class Tensors:
             )
         if self.before.functions:
             self.notes.append("functions of the model are left as they are, and so is what calls them")
+        self.not_understood = sum(opaque.values())
         for op, count in sorted(opaque.items()):
             what = "it moves" if count == 1 else "they move"
             self.notes.append(
-                f"{plural(count, 'node')} {op}: not known what {what}, for sizes or indices are data or a named dimension is cut:"
-                " left as it is, and in the least as it is"
+                f"{plural(count, 'node')} {op}: not known what {what}, for a type or shape is not known, sizes or indices are data, or a named dimension is"
+                " cut: left as it is, and in the least as it is"
             )
 
     def _set_type(self, name: str, proto: Any) -> None:
