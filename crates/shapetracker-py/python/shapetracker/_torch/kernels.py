@@ -90,13 +90,15 @@ ATTENTION_MASK = Rule(
 class Row:
     """Operators under one rule. `operands` are the positions of those arguments that it is about, -1 for those that go by a name;
     None: all of them. `beside` are those positions whose tensors have to be in the same memory format, and `axis` says for which
-    axis of an operator with one, its second argument, the row is: for axis 1 or for all others."""
+    axis of an operator with one, its second argument, the row is: for axis 1 or for all others. A row is about the CPU, but for those
+    that are so `everywhere`."""
 
     rule: Rule
     names: tuple[str, ...]
     operands: tuple[int, ...] | None = None
     beside: tuple[int, ...] = ()
     axis: bool | None = None
+    everywhere: bool = False
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -113,8 +115,13 @@ ROWS = (
             softplus sqrt square sub sub_ tanh tanh_backward threshold_backward where _to_copy hardswish hardsigmoid
             glu logsumexp"""
         ),
+        everywhere=True,
     ),
-    Row(ANY, _names("all amax amin any argmax argmin cumsum max mean min prod std sum var var_mean linalg_vector_norm")),
+    Row(
+        ANY,
+        _names("all amax amin any argmax argmin cumsum max mean min prod std sum var var_mean linalg_vector_norm"),
+        everywhere=True,
+    ),
     # Those that take the shape and the type of a tensor, and none of its elements.
     Row(
         ANY,
@@ -123,6 +130,7 @@ ROWS = (
             _has_same_storage_numel"""
         ),
         (0,),
+        everywhere=True,
     ),
     Row(ANY, _names("gather index cat stack embedding take topk sort nonzero scatter index_put masked_scatter"), (0,)),
     Row(ANY, _names("copy_"), (1,)),

@@ -332,7 +332,7 @@ class Judge:
         if row is None:
             return _Failure("unknown", f"it is not known which strides {at} takes without a copy of its own", evidence)
         evidence["strides"] = list(strides)
-        if row.rule is not kernels.ANY and operand.memory.device.type not in ("cpu", "meta"):
+        if not row.everywhere and operand.memory.device.type not in ("cpu", "meta"):
             return _Failure("unknown", f"which strides {at} takes is known on the CPU, not on this device", evidence)
         beside = [(o.shape, o.strides) for at, o in event.operands if at in row.beside and at != position]
         if not kernels.takes(row, view.shape, view.strides, beside):
