@@ -528,6 +528,12 @@ def other(*shape: int) -> Any:
     return torch.rand(shape) + 0.5
 
 
+def attention_backward(*given: Any) -> Any:
+    grad, *operands = (other(2, 4, 5, 6) if x is None else x for x in given)
+    out, sums = other(2, 4, 5, 6), other(2, 4, 5)
+    return aten._scaled_dot_product_flash_attention_for_cpu_backward(grad, *operands, out, sums, 0.0, False)
+
+
 # For each operator with arguments of its own: the shape of the operand at a position, and the operation on it.
 CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
     ("mm", 0): ((6, 8), lambda x: aten.mm(x, other(8, 7))),
@@ -591,6 +597,13 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
             other(2, 4, 5, 6), other(2, 4, 7, 6), other(2, 4, 7, 6), attn_mask=x
         ),
     ),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 0): (
+        (2, 4, 5, 6),
+        lambda x: attention_backward(x, *[None] * 3),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 1): ((2, 4, 5, 6), lambda x: attention_backward(None, x, None, None)),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 2): ((2, 4, 5, 6), lambda x: attention_backward(None, None, x, None)),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 3): ((2, 4, 5, 6), lambda x: attention_backward(None, None, None, x)),
     ("gather", 0): ((4, 5, 6), lambda x: x.gather(1, torch.zeros(4, 2, 6, dtype=torch.long))),
     ("cat", 0): ((4, 5, 6), lambda x: torch.cat([x, x])),
     ("stack", 0): ((4, 5, 6), lambda x: torch.stack([x, x])),
@@ -660,6 +673,25 @@ def copies_inside(call: Callable[[Any], Any], x: Any) -> int:
     return copied(lambda: call(x))["aten::copy_"]
 
 
+def leaves(value: Any) -> list[Any]:
+    return list(torch.utils._pytree.tree_leaves(value))
+
+
+def gives_the_same(call: Callable[[Any], Any], *given: Any) -> bool:
+    """Are the results those for dense operands?"""
+
+    def results(*operands: Any) -> list[Any]:
+        torch.manual_seed(0)
+        return [leaf for leaf in leaves(call(*operands)) if isinstance(leaf, torch.Tensor)]
+
+    dense = [torch.empty(x.shape, dtype=x.dtype).copy_(x) for x in given]
+    return all(
+        torch.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True)
+        for one, other in zip(results(*given), results(*dense), strict=True)
+        if one.numel()
+    )
+
+
 @pytest.mark.parametrize(
     "row", [row for row in _kernels.ROWS if row.rule not in (_kernels.ANY, _kernels.TOGETHER)], ids=lambda row: row.names[0]
 )
@@ -671,7 +703,9 @@ def test_kernels_take_what_the_table_says(row: Any) -> None:
             least = copies_inside(call, torch.rand(shape))
             for x in layouts(shape):
                 takes, inside = row.rule.takes(x.shape, x.stride()), copies_inside(call, x) - least
-                assert inside == 0 if takes else inside > 0, (name, position, x.shape, x.stride(), takes, inside)
+                same = gives_the_same(call, x)
+                # What it does not take it copies, or makes something else of.
+                assert (inside == 0 and same) if takes else (inside > 0 or not same), (name, position, x.stride(), takes, inside)
                 taken, refused = taken + takes, refused + (not takes)
             assert taken and refused
 
@@ -738,7 +772,11 @@ def test_kernels_that_take_any_strides_never_copy(row: Any) -> None:
             least = copies_inside(call, torch.rand(shape) + 0.5)
             for x in [x for x in layouts(shape) if not name.endswith("_") or 0 not in x.stride()][1::2]:
                 assert copies_inside(call, x) <= least, (name, x.stride())
+                assert name in EMPTY or name.endswith("_") or gives_the_same(call, x), (name, x.stride())
 
+
+# Whose results hold no numbers.
+EMPTY = ("empty_like", "new_empty", "new_empty_strided")
 
 # For each operator whose operands have to be in one format: tensors that it may be given, and the operation on these.
 TOGETHER: dict[str, tuple[list[tuple[int, ...]], Callable[..., Any]]] = {
@@ -791,6 +829,7 @@ def test_kernels_that_take_one_memory_format(name: str) -> None:
                 operands = [*around[:position], x, *around[position + 1 :]]
                 inside = copied(lambda operands=operands: call(*operands))["aten::copy_"]
                 assert inside == own[id(around)] if takes else inside > own[id(given)], (name, position, x.stride(), takes, inside)
+                assert not takes or gives_the_same(call, *operands), (name, position, x.stride())
                 taken, refused = taken + takes, refused + (not takes)
     assert taken and refused
 
@@ -920,10 +959,6 @@ def test_subclasses_and_other_modes() -> None:
     with watched.copies() as outer_found, watched.copies() as inner_found:
         x.t().contiguous() + 1
     assert len(outer_found.copies) == len(inner_found.copies) == 1
-
-
-def leaves(value: Any) -> list[Any]:
-    return list(torch.utils._pytree.tree_leaves(value))
 
 
 def strange_programs() -> dict[str, Callable[[], Any]]:

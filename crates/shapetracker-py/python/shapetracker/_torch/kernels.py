@@ -160,6 +160,8 @@ ROWS = (
     Row(MATRIX, _names("addmm baddbmm"), (1, 2)),
     Row(MATRIX, _names("mv"), (0,)),
     Row(ATTENTION, _names("_scaled_dot_product_flash_attention_for_cpu"), (0, 1, 2)),
+    Row(ANY, _names("_scaled_dot_product_flash_attention_for_cpu_backward"), (0,)),
+    Row(ATTENTION, _names("_scaled_dot_product_flash_attention_for_cpu_backward"), (1, 2, 3)),
     # The mask, which goes by its name.
     Row(ATTENTION_MASK, _names("_scaled_dot_product_flash_attention_for_cpu"), (-1,)),
 )
