@@ -388,7 +388,9 @@ class Named(Graph):
             pads = [0] * (2 * rank)
             pads[along] = 1
             widths = [(int(i == along), 0) for i in range(rank)]
-            return self.put(self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis)
+            return self.put(
+                self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis
+            )
         names = []
         for part, (start, stop) in zip(parts, ((0, cut), (cut, 2**40))):
             names += self.put(self.moved("Slice", [name, *(self.constant([n]) for n in (start, stop, along))], [part]), axis)

@@ -129,7 +129,9 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[dict[int, Any]
         original(self, kind, args, kwargs, out, seconds)
         if kind.copies and out.numel():
             with torch.utils._python_dispatch._disable_current_modes():
-                given = [x for arg in args for x in (arg if isinstance(arg, (list, tuple)) else [arg]) if isinstance(x, torch.Tensor)]
+                given = [
+                    x for arg in args for x in (arg if isinstance(arg, (list, tuple)) else [arg]) if isinstance(x, torch.Tensor)
+                ]
                 flats = {x.untyped_storage()._cdata: record.flat(x.untyped_storage(), x.dtype).clone() for x in given}
                 target = record.flat((given[0] if kind.name == "copy_" else out).untyped_storage(), given[0].dtype).clone()
                 seen[len(self.noted) - 1] = (flats, target)
@@ -601,9 +603,18 @@ CALLS: dict[tuple[str, int], tuple[tuple[int, ...], Callable[[Any], Any]]] = {
         (2, 4, 5, 6),
         lambda x: attention_backward(x, *[None] * 3),
     ),
-    ("_scaled_dot_product_flash_attention_for_cpu_backward", 1): ((2, 4, 5, 6), lambda x: attention_backward(None, x, None, None)),
-    ("_scaled_dot_product_flash_attention_for_cpu_backward", 2): ((2, 4, 5, 6), lambda x: attention_backward(None, None, x, None)),
-    ("_scaled_dot_product_flash_attention_for_cpu_backward", 3): ((2, 4, 5, 6), lambda x: attention_backward(None, None, None, x)),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 1): (
+        (2, 4, 5, 6),
+        lambda x: attention_backward(None, x, None, None),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 2): (
+        (2, 4, 5, 6),
+        lambda x: attention_backward(None, None, x, None),
+    ),
+    ("_scaled_dot_product_flash_attention_for_cpu_backward", 3): (
+        (2, 4, 5, 6),
+        lambda x: attention_backward(None, None, None, x),
+    ),
     ("gather", 0): ((4, 5, 6), lambda x: x.gather(1, torch.zeros(4, 2, 6, dtype=torch.long))),
     ("cat", 0): ((4, 5, 6), lambda x: torch.cat([x, x])),
     ("stack", 0): ((4, 5, 6), lambda x: torch.stack([x, x])),
@@ -705,7 +716,13 @@ def test_kernels_take_what_the_table_says(row: Any) -> None:
                 takes, inside = row.rule.takes(x.shape, x.stride()), copies_inside(call, x) - least
                 same = gives_the_same(call, x)
                 # What it does not take it copies, or makes something else of.
-                assert (inside == 0 and same) if takes else (inside > 0 or not same), (name, position, x.stride(), takes, inside)
+                assert (inside == 0 and same) if takes else (inside > 0 or not same), (
+                    name,
+                    position,
+                    x.stride(),
+                    takes,
+                    inside,
+                )
                 taken, refused = taken + takes, refused + (not takes)
             assert taken and refused
 
@@ -786,9 +803,7 @@ TOGETHER: dict[str, tuple[list[tuple[int, ...]], Callable[..., Any]]] = {
     ),
     "convolution_backward": (
         [(2, 8, 6, 6), (2, 8, 6, 6), (8, 8, 3, 3)],
-        lambda g, x, w: aten.convolution_backward(
-            g, x, w, [0], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, False]
-        ),
+        lambda g, x, w: aten.convolution_backward(g, x, w, [0], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True, True, False]),
     ),
     "native_group_norm_backward": (
         [(2, 8, 6, 6), (2, 8, 6, 6)],
@@ -828,7 +843,13 @@ def test_kernels_that_take_one_memory_format(name: str) -> None:
                 takes = _kernels.takes(row, x.shape, x.stride(), beside)
                 operands = [*around[:position], x, *around[position + 1 :]]
                 inside = copied(lambda operands=operands: call(*operands))["aten::copy_"]
-                assert inside == own[id(around)] if takes else inside > own[id(given)], (name, position, x.stride(), takes, inside)
+                assert inside == own[id(around)] if takes else inside > own[id(given)], (
+                    name,
+                    position,
+                    x.stride(),
+                    takes,
+                    inside,
+                )
                 assert not takes or gives_the_same(call, *operands), (name, position, x.stride())
                 taken, refused = taken + takes, refused + (not takes)
     assert taken and refused
@@ -1016,9 +1037,13 @@ def strange_programs() -> dict[str, Callable[[], Any]]:
         "fails in its backward": lambda: gradient(Failing.apply),
         "functions of its own": lambda: gradient(Own.apply),
         "compiled": lambda: torch.compile(lambda x: x.t().contiguous() + 1, backend="aot_eager", fullgraph=True)(x),
-        "operators of functions": lambda: torch.cond(torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (x.t().contiguous(),)),
+        "operators of functions": lambda: torch.cond(
+            torch.tensor(True), lambda x: x + 1, lambda x: x - 1, (x.t().contiguous(),)
+        ),
         "flex attention": lambda: flex_attention(heads, heads, heads),
-        "exported": lambda: torch.export.export(copying.Larger(), (torch.ones(1, 8, 8, 3),)).module()(torch.zeros(1, 8, 8, 3)).shape,
+        "exported": lambda: (
+            torch.export.export(copying.Larger(), (torch.ones(1, 8, 8, 3),)).module()(torch.zeros(1, 8, 8, 3)).shape
+        ),
         "scripted": lambda: torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(0), torch.nn.ReLU()))(x.t()),
         "vmap": lambda: torch.func.vmap(lambda x: x.t().contiguous() + 1)(torch.ones(2, 3, 4)),
         "functionalised": lambda: torch.func.functionalize(lambda x: x.t().contiguous().add_(1))(x),
@@ -1031,7 +1056,9 @@ def strange_programs() -> dict[str, Callable[[], Any]]:
         "nested": lambda: torch.nested.nested_tensor([x, x]).to_padded_tensor(0.0),
         "quantised": lambda: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8).t().contiguous().dequantize(),
         "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16)(lambda: x.t().contiguous() @ x)(),
-        "workers": lambda: [batch[0].t().contiguous() + 1 for batch in DataLoader(TensorDataset(x), batch_size=2, num_workers=1)],
+        "workers": lambda: [
+            batch[0].t().contiguous() + 1 for batch in DataLoader(TensorDataset(x), batch_size=2, num_workers=1)
+        ],
         "recomputed": lambda: gradient(lambda x: checkpoint(lambda x: (x.t().contiguous() * 2).sin(), x, use_reentrant=False)),
         "twice": lambda: gradient(lambda x: torch.autograd.grad((x.t().contiguous() ** 3).sum(), x, create_graph=True)[0]),
         "trained": trained,

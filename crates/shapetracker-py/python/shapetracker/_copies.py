@@ -61,7 +61,9 @@ class Ways:
     no code of its kind.
     """
 
-    def __init__(self, *folders: str, generated: Callable[[FrameType], Callable[[int], tuple[Line, ...]] | None] | None = None) -> None:
+    def __init__(
+        self, *folders: str, generated: Callable[[FrameType], Callable[[int], tuple[Line, ...]] | None] | None = None
+    ) -> None:
         paths = sysconfig.get_paths()
         self._library = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
         self._packages = tuple({paths["purelib"] + os.sep, paths["platlib"] + os.sep, f"{os.sep}site-packages{os.sep}"})

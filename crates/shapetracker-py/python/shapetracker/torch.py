@@ -31,7 +31,9 @@ else:
     try:
         import torch
     except ImportError as _missing:
-        raise ImportError(f"shapetracker.torch needs PyTorch, of which 2.15 was tried ({_missing}): pip install torch") from _missing
+        raise ImportError(
+            f"shapetracker.torch needs PyTorch, of which 2.15 was tried ({_missing}): pip install torch"
+        ) from _missing
 
 from ._copies import AVOIDABLE, NOWHERE, VERDICTS, Copy, Line, Reporting, mib, plural
 from ._torch.again import Dropping, Replay, WhatIf, compared, same_numbers, tensors_of

@@ -96,9 +96,13 @@ class Choosing:
                     before = layouts.get(source)
                     made = before and self._once((output, id(before)), partial(followed, follow, before))
                 elif node.op_type == "Concat" and self.known.is_moving(node) and all(name in layouts for name in node.input):
-                    made = self._once((output, *map(id, self._operands(node, layouts))), partial(self._concatenated, node, layouts))
+                    made = self._once(
+                        (output, *map(id, self._operands(node, layouts))), partial(self._concatenated, node, layouts)
+                    )
                 elif at in push:
-                    made = self._once(("pushed", at, *map(id, self._operands(node, layouts))), partial(self._pushed, node, layouts))
+                    made = self._once(
+                        ("pushed", at, *map(id, self._operands(node, layouts))), partial(self._pushed, node, layouts)
+                    )
                     if made is not None:
                         virtual[at] = made.root
                 if made is not None and made.shape == self.known.types[output][1]:
@@ -324,7 +328,13 @@ class Choosing:
         while pending:
             at = self.known.maker[pending.pop()]
             for name in self.known.nodes[at].input:
-                if name not in seen and name in self.known.maker and name != root and name in layouts and layouts[name].root == root:
+                if (
+                    name not in seen
+                    and name in self.known.maker
+                    and name != root
+                    and name in layouts
+                    and layouts[name].root == root
+                ):
                     seen.add(name)
                     pending.append(name)
         seen.remove(tensor)
@@ -439,7 +449,9 @@ class Choosing:
         _, virtual = self._all_layouts(candidates)
         kept: frozenset[int] = frozenset()
         for group in self._groups(virtual):
-            options = [frozenset(group[:count]) for count in range(len(group), 0, -1)] if len(group) <= 8 else [frozenset(group)]
+            options = (
+                [frozenset(group[:count]) for count in range(len(group), 0, -1)] if len(group) <= 8 else [frozenset(group)]
+            )
             for option in options:
                 tried = self._made_for(kept | option)
                 better = tried.cost.key[:2] < chosen.cost.key[:2]

@@ -24,6 +24,7 @@ from .._native import ShapeTracker, Undecided
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
+
 @dataclass
 class Doubts:
     """How often two stacks of views were taken to differ, or one not to be row-major, since neither could be shown."""
@@ -128,7 +129,10 @@ class Layout:
         mine = [factor for factor in self.factors if isinstance(factor, Named)]
         below = Layout.whole(upper.root, self.shape)
         names = dict(zip((factor for factor in below.factors if isinstance(factor, Named)), mine, strict=True))
-        if runs_of(names.get(f, f) if isinstance(f, Named) else f for f in below.factors) != self.flat[0] or upper.fill is not None:
+        if (
+            runs_of(names.get(f, f) if isinstance(f, Named) else f for f in below.factors) != self.flat[0]
+            or upper.fill is not None
+        ):
             return None
         axes = [tuple(names[factor] if isinstance(factor, Named) else factor for factor in axis) for axis in upper.axes]
         return self._made(axes, self.tracker.compose(upper.tracker))

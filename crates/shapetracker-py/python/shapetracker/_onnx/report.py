@@ -100,7 +100,8 @@ class Report:
     def __str__(self) -> str:
         lines = [
             f"as it is:  {plural(len(self.moves), 'tensor')} moved, {total(self.moves).text}",
-            f"least:     {plural(len(self.least), 'tensor')}, {total(self.least).text}" + ("" if self.proved else ", not proved"),
+            f"least:     {plural(len(self.least), 'tensor')}, {total(self.least).text}"
+            + ("" if self.proved else ", not proved"),
             f"rewritten: {plural(len(self.after), 'tensor')}, {total(self.after).text}",
             f"nodes:     {self.nodes[0]}, and {self.nodes[1]} in the rewritten graph",
         ]
@@ -245,7 +246,9 @@ class _Reporting:
         if node is None or not self.known.is_moving(node):
             return []
         [move] = self._moves([node], self.known.constants, name)
-        return [Need(name, node.input[0], tuple(readers), move.shape, move.bytes, (node.op_type,), move.bytes, None, move._count)]
+        return [
+            Need(name, node.input[0], tuple(readers), move.shape, move.bytes, (node.op_type,), move.bytes, None, move._count)
+        ]
 
     def _need(self, layout: Layout, name: str, readers: list[str]) -> Need:
         width = width_of(self.known.types[name][0])

@@ -167,7 +167,9 @@ class Tensors:
             try:
                 schema = onnx.defs.get_schema(node.op_type, version, "" if node.domain == "ai.onnx" else node.domain)
                 types = {name: type_of(*self.types[name]) for name in node.input if name}
-                data = {name: _numpy_helper.from_array(array) for name in node.input if (array := self._array(name)) is not None}
+                data = {
+                    name: _numpy_helper.from_array(array) for name in node.input if (array := self._array(name)) is not None
+                }
                 made = _inference.infer_node_outputs(
                     schema, node, types, data, opset_imports=opsets, ir_version=self.before.ir_version
                 )
@@ -201,7 +203,14 @@ class Tensors:
         arrays = {given: self._array(given) for given in node.input if given}
         if any(array is None for array in arrays.values()) or len(node.output) != 1:
             return None
-        if node.op_type in ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial"):
+        if node.op_type in (
+            "RandomNormal",
+            "RandomUniform",
+            "RandomNormalLike",
+            "RandomUniformLike",
+            "Bernoulli",
+            "Multinomial",
+        ):
             return None
         try:
             empty = [helper.make_empty_tensor_value_info(given) for given in arrays]
@@ -274,7 +283,12 @@ class Tensors:
             return (which[0], tuple(sizes[number] for number in numbers))
         if op == "Slice":
             given = [self._numbers(name) if name else None for name in node.input[1:]]
-            if scalar or any(number is None or len(number) != 1 for number in given[:2]) or given[0] is None or given[1] is None:
+            if (
+                scalar
+                or any(number is None or len(number) != 1 for number in given[:2])
+                or given[0] is None
+                or given[1] is None
+            ):
                 return None
             step = given[3] if len(given) > 3 else [1]
             if step is None:

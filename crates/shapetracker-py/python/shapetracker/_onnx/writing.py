@@ -30,7 +30,9 @@ class Writing:
         self.stand_ins: dict[str, str] = {}
         self.emitted: set[str] = set()
         nodes: list[Any] = []
-        for name in [*(name for name in chosen.emissions if name not in self.known.maker and name not in chosen.virtual.values())]:
+        for name in [
+            *(name for name in chosen.emissions if name not in self.known.maker and name not in chosen.virtual.values())
+        ]:
             self._emit_group(nodes, chosen.emissions[name])
         for at, node in enumerate(self.known.nodes):
             if at in chosen.virtual and at in chosen.live:

@@ -91,7 +91,9 @@ class Replay:
                 if str(problem).startswith("what_if:"):
                     raise
                 said = (str(problem).splitlines() or [type(problem).__name__])[0]
-                raise RuntimeError(f"what_if: {event.name} at {event.line()} fails when it is run again ({said}); {_GIVE}") from problem
+                raise RuntimeError(
+                    f"what_if: {event.name} at {event.line()} fails when it is run again ({said}); {_GIVE}"
+                ) from problem
             for memory in self.ends.get(event.index, ()):
                 self.values.pop(memory, None)
         return [self._tensor(memory.birth) for memory in self.results]

@@ -173,7 +173,9 @@ for _row in ROWS:
 
 
 # Those that draw random numbers in the order of memory: with other strides each element would be given another one.
-RANDOM = frozenset(_names("bernoulli bernoulli_ native_dropout rand_like randn_like randint_like uniform_ normal_ exponential_ random_"))
+RANDOM = frozenset(
+    _names("bernoulli bernoulli_ native_dropout rand_like randn_like randint_like uniform_ normal_ exponential_ random_")
+)
 
 
 def row_of(name: str, position: int, arguments: Sequence[object] = (), rank: int = 0) -> Row | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -27,7 +28,22 @@ from .._stacks import Tracker
 from .lines import generated
 from .moves import GATHERS, MOVES
 
-__all__ = ["LIMIT", "Event", "Made", "Memory", "Mode", "Operand", "Other", "Record", "Unknown", "Watch", "flat", "kind_of", "undisturbed", "ways"]
+__all__ = [
+    "LIMIT",
+    "Event",
+    "Made",
+    "Memory",
+    "Mode",
+    "Operand",
+    "Other",
+    "Record",
+    "Unknown",
+    "Watch",
+    "flat",
+    "kind_of",
+    "undisturbed",
+    "ways",
+]
 
 # An operation that is recorded after so many others is counted only.
 LIMIT = 200_000
@@ -73,14 +89,17 @@ class Kind:
 # What was found out about operators, by the identity of the operator, for its hash is computed in Python; `Kind` keeps it.
 _KINDS: dict[int, Kind] = {}
 _NUMBERED: list[Kind] = []
+_LOCK = threading.Lock()
 
 
 def kind_of(func: Any) -> Kind:
     """What is to be known about an operator."""
     kind = _KINDS.get(id(func))
     if kind is None:
-        kind = _KINDS[id(func)] = Kind(func, len(_NUMBERED))
-        _NUMBERED.append(kind)
+        with _LOCK:
+            kind = Kind(func, len(_NUMBERED))
+            _NUMBERED.append(kind)
+            _KINDS[id(func)] = kind
     return kind
 
 
@@ -288,6 +307,8 @@ class Watch(Mode):
 
     def __init__(self, deep: bool = False) -> None:
         super().__init__()
+        # The backward of several devices runs in several threads.
+        self.lock = threading.Lock()
         self.noted: list[_Operation] = []
         # Numbers of layouts, and of memories by their addresses; and of each memory its address, bytes, device, the number of the
         # layout that it was seen with first, and which operation made it.
@@ -330,7 +351,8 @@ class Watch(Mode):
         if kind.is_view:
             if args:
                 try:
-                    self._viewed(kind, args[0])
+                    with self.lock:
+                        self._viewed(kind, args[0])
                 except Exception as problem:
                     self._lose(kind, problem)
             return func(*args, **kwargs) if kwargs else func(*args)
@@ -343,7 +365,8 @@ class Watch(Mode):
         else:
             seconds, out = None, (func(*args, **kwargs) if kwargs else func(*args))
         try:
-            self._note(kind, args, kwargs, out, seconds)
+            with self.lock:
+                self._note(kind, args, kwargs, out, seconds)
         except Exception as problem:
             self._lose(kind, problem)
         return out
@@ -354,9 +377,7 @@ class Watch(Mode):
     def _is_plain(self, cls: type) -> bool:
         is_fake = cls.__name__ == "FakeTensor"
         self.without_data = self.without_data or is_fake
-        plain = self.plain[cls] = (
-            is_fake or getattr(cls, "__torch_dispatch__", None) is torch._C._disabled_torch_dispatch_impl
-        )
+        plain = self.plain[cls] = is_fake or getattr(cls, "__torch_dispatch__", None) is torch._C._disabled_torch_dispatch_impl
         return plain
 
     def _viewed(self, kind: Kind, tensor: Any) -> None:
@@ -482,7 +503,8 @@ class Record:
         self.references = watch.references
         self._layouts = list(watch.layouts)
         self.memories = [
-            Memory(address, nbytes, device, self._layouts[layout], born) for address, nbytes, device, layout, born in watch.memories
+            Memory(address, nbytes, device, self._layouts[layout], born)
+            for address, nbytes, device, layout, born in watch.memories
         ]
         for number, (memory, kept) in enumerate(zip(self.memories, watch.kept, strict=True)):
             memory.kept, memory.constant = kept, watch.constants.get(number)

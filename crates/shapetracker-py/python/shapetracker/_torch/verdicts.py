@@ -47,6 +47,8 @@ class Judge:
     def __init__(self, record: Record) -> None:
         self.record = record
         self.state: dict[Memory, Where] = {}
+        # Which strides operations give, by what they are given.
+        self.strides: dict[Any, Any] = {}
 
     def judge(self) -> None:
         for made in self.record.made:
@@ -327,7 +329,9 @@ class Judge:
             views[number] = view
             return None
         if event.name in kernels.RANDOM:
-            return _Failure("unknown", f"{at} draws random numbers in the order of memory, so that its result would be another", evidence)
+            return _Failure(
+                "unknown", f"{at} draws random numbers in the order of memory, so that its result would be another", evidence
+            )
         row = kernels.row_of(event.name, position, event.args, len(view.shape))
         if row is None:
             return _Failure("unknown", f"it is not known which strides {at} takes without a copy of its own", evidence)
@@ -406,13 +410,11 @@ class Judge:
             all(n < 2 or a == b for a, b, n in zip(view.strides, event.operands[number][1].strides, view.shape, strict=True))
             for number, view in views.items()
         )
-        before = None if same else _as_recorded(event)
-        if before is not None:
-            after: list[Any] = before(views)
+        after = None if same else self._strides_after(event, views)
         for number, out in enumerate(event.outputs):
             if out is None or out.memory.made_by is not event:
                 continue
-            strides = out.strides if before is None else after[number]
+            strides = out.strides if after is None else after[number]
             moved = not same_strides(strides, out.strides, out.shape)
             if moved or out.memory in state:
                 if moved:
@@ -427,6 +429,26 @@ class Judge:
                 elif state[out.memory][0] is out.memory:
                     del state[out.memory]
                 follow(out.memory, event.index)
+
+    def _strides_after(self, event: Event, views: dict[int, View[int]]) -> list[Any]:
+        """The strides of an operation's results for other strides of its operands. Programs have many operations that are alike."""
+        try:
+            key: Any = (event.kind.number, _alike_key(event.args), _alike_key(event.kwargs), _alike_key(event.outputs))
+            hash(key)
+        except TypeError:
+            return _as_recorded(event)(event, views)
+        if key not in self.strides:
+            try:
+                self.strides[key] = _as_recorded(event)
+            except Unknown as why:
+                self.strides[key] = why
+        results = self.strides[key]
+        if isinstance(results, Unknown):
+            raise Unknown(*results.args)
+        key = (key, tuple((number, view.strides) for number, view in sorted(views.items())))
+        if key not in self.strides:
+            self.strides[key] = results(event, views)
+        return list(self.strides[key])
 
 
 def _options(event: Event) -> dict[str, Any]:
@@ -478,14 +500,29 @@ def _alike(one: list[Any], other: list[Any], event: Event) -> bool:
     )
 
 
-def _as_recorded(event: Event) -> Callable[[dict[int, View[int]]], list[Any]]:
+def _alike_key(value: Any) -> Any:
+    """Equal for arguments that say the same about strides."""
+    if isinstance(value, Operand):
+        return ("operand", value.shape, value.strides, value.dtype)
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_alike_key, value))
+    if isinstance(value, dict):
+        return tuple((name, _alike_key(part)) for name, part in value.items())
+    return (type(value), value)
+
+
+def _as_recorded(event: Event) -> Callable[[Event, dict[int, View[int]]], list[Any]]:
     """A function that says which strides an operation's results get for other strides of its operands, and that is right about those
     that were recorded. Nothing is computed."""
     recorded = [out.strides if out is not None else None for out in event.outputs]
+    reason = Unknown("which strides its result gets is not known")
     for results in (_on_meta, _faked):
-        if _alike(results(event, {}), recorded, event):
-            return lambda views: results(event, views)
-    raise Unknown("which strides its result gets is not known")
+        try:
+            if _alike(results(event, {}), recorded, event):
+                return results
+        except Unknown as why:
+            reason = why
+    raise reason
 
 
 def _on_meta(event: Event, views: dict[int, View[int]], device: str = "meta") -> list[Any]:
