@@ -505,6 +505,9 @@ def test_plans_of_functions_and_exported_programs() -> None:
     assert [
         copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies
     ] == ["not needed"]
+    for asks in (lambda x: x + 1 if x.sum() > 0 else x, lambda x: x[x > 0], lambda x: x * x.max().item()):
+        with pytest.raises(RuntimeError, match=r"plan: aten\..* at test_torch_copies.py:\d+ asks for numbers, and a plan has none"):
+            watched.plan(asks, torch.empty(3, 4, device="meta"))
     with pytest.raises(TypeError, match="takes a module, a function or an exported program, not a value of type int"):
         watched.plan(3)  # type: ignore[arg-type]
 

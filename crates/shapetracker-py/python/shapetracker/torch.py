@@ -38,7 +38,7 @@ else:
 from ._copies import AVOIDABLE, NOWHERE, VERDICTS, Copy, Line, Reporting, mib, plural
 from ._torch.again import Dropping, Replay, WhatIf, compared, same_numbers, tensors_of
 from ._torch.record import LIMIT, Made, Record, Watch, undisturbed, ways
-from ._torch.verdicts import Judge, fake_mode
+from ._torch.verdicts import Judge, data_is_missing, fake_mode
 
 __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "UnexpectedCopies", "WhatIf", "copies", "no_copies", "plan"]
 
@@ -216,12 +216,12 @@ def copies(*, deep: bool = False) -> Copies:
     """Watches the PyTorch program in a `with` block, forward and backward: `with copies() as found: model(x)`.
 
     Which thread: that of the block, and those of its backward. Tensors on `meta` and those of FakeTensorMode are watched as well, and
-    no data of any device is read. The program's results and exceptions are its own. Functions of `torch.compile` run compiled, and are
-    not seen. `deep=True` runs each kernel under PyTorch's
-    profiler and says which copied their operands, in `found.inside`; that takes about a millisecond an operation.
+    no data of any device is read. The program's results and exceptions are its own. Functions of `torch.compile` run compiled, and
+    are not seen. `deep=True` runs each kernel under PyTorch's profiler and says which copied their operands, in `found.inside`; that
+    takes about a millisecond an operation.
 
-    What it costs: 20 to 30 microseconds an operation, besides what PyTorch takes for any dispatch mode, about as much again; and what
-    it keeps of each operation until the report is freed, which is no data of tensors.
+    What it costs: 20 to 30 microseconds an operation, besides what PyTorch takes for any dispatch mode, about as much again; and
+    what it keeps of each operation until the report is freed, which is no data of tensors.
     """
     return Copies(deep)
 
@@ -230,7 +230,8 @@ def plan(model: Callable[..., Any], *inputs: Any, **named: Any) -> Copies:
     """The copies that a model would make for inputs, found out without data: `plan(model, torch.empty(64, 3, 224, 224, device="meta"))`.
 
     `model` is a module, a function, or a program of `torch.export`. Inputs may be on any device: only their shapes and strides
-    are taken, and tensors on `meta` stand for some on the CPU. Nothing is computed, and the model keeps its parameters.
+    are taken, and tensors on `meta` stand for some on the CPU. Nothing is computed, and the model keeps its parameters. Raises a
+    RuntimeError with the line where a program asks for numbers, as `if x.sum() > 0` does.
     """
     if hasattr(model, "exported_program") or type(model).__name__ == "ExportedProgram":
         model = model.module()  # type: ignore[attr-defined]
@@ -256,12 +257,29 @@ def plan(model: Callable[..., Any], *inputs: Any, **named: Any) -> Copies:
         if is_module:
             state = {name: fake(value) for name, value in [*model.named_parameters(), *model.named_buffers()]}  # type: ignore[attr-defined]
         found = Copies()
-        with found:
-            if is_module:
-                torch.func.functional_call(model, state, args, options)
-            else:
-                model(*args, **options)
+        try:
+            with found:
+                if is_module:
+                    torch.func.functional_call(model, state, args, options)
+                else:
+                    model(*args, **options)
+        except data_is_missing() as asked:
+            line = _innermost(asked)
+            raise RuntimeError(
+                f"plan: {getattr(asked, 'func', asked)} at {line} asks for numbers, and a plan has none; watch a run instead:"
+                " with copies() as found: model(x)"
+            ) from asked
     return found
+
+
+def _innermost(raised: BaseException) -> Line:
+    """The innermost line of the user that an exception went through."""
+    lines, trace = [NOWHERE], raised.__traceback__
+    while trace is not None:
+        if ways().innermost(trace.tb_frame) is trace.tb_frame:
+            lines.append(ways().lines((trace.tb_frame.f_code, trace.tb_lasti))[0])
+        trace = trace.tb_next
+    return lines[-1]
 
 
 class UnexpectedCopies(AssertionError):

@@ -59,9 +59,9 @@ class Report:
 
     `moves` are the nodes of the graph as it is and `after` those of the rewritten one, `least` the tensors that must be written.
     `notes` are sentences on what was left as it is, and `rewritten` is that graph, as an `onnx.ModelProto`. `proved` says whether
-    there is no less than `least` for the computing nodes as they are: it is not known where nodes were not understood, or where the
-    library left undecided whether two large tensors are the same. `checked` says whether both graphs were run, and is None where
-    nobody asked.
+    there is no less than `least` for the computing nodes as they are: it is not known where nodes were not understood, or where
+    the library left undecided whether two large tensors are the same. `checked` says whether both graphs were run, and is None
+    where nobody asked.
     """
 
     moves: tuple[Move, ...]
@@ -158,8 +158,8 @@ class _Reporting:
         undecided = doubts.count - self.doubts
         if undecided:
             notes.append(
-                f"{plural(undecided, 'comparison')} of tensors of more than {MOST_ELEMENTS} elements undecided: they count as different,"
-                " so that there may be less than the least"
+                f"{plural(undecided, 'comparison')} of tensors of more than {MOST_ELEMENTS} elements undecided: they count as"
+                " different, so that there may be less than the least"
             )
         return Report(
             tuple(moves),

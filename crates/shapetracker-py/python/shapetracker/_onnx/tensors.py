@@ -134,8 +134,8 @@ class Tensors:
         for op, count in sorted(opaque.items()):
             what = "it moves" if count == 1 else "they move"
             self.notes.append(
-                f"{plural(count, 'node')} {op}: not known what {what}, for a type or shape is not known, sizes or indices are data, or a named dimension is"
-                " cut: left as it is, and in the least as it is"
+                f"{plural(count, 'node')} {op}: not known what {what}, for a type or shape is not known, sizes or indices are"
+                " data, or a named dimension is cut: left as it is, and in the least as it is"
             )
 
     def _set_type(self, name: str, proto: Any) -> None:

@@ -1,1 +1,1 @@
-"""What `shapetracker.torch` is made of: the record of a program, what its operators move, verdicts, and the program without copies."""
+"""What `shapetracker.torch` is made of: the record of a program, what operators move, verdicts, the program without copies."""

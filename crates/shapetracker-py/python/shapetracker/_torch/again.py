@@ -112,7 +112,8 @@ class Replay:
                 return found
             if storage is None:
                 raise RuntimeError(
-                    f"what_if: {memory.label()} has been freed, so that the program cannot be run again; keep the inputs, or {_GIVE}"
+                    f"what_if: {memory.label()} has been freed, so that the program cannot be run again; keep the inputs,"
+                    f" or {_GIVE}"
                 )
             first = memory.first() if memory.first is not None else None
             changed = (
@@ -120,7 +121,8 @@ class Replay:
             )
             if memory.writes or changed:
                 raise RuntimeError(
-                    f"what_if: {memory.label()} has been written since, so that the program cannot be run again from the record; {_GIVE}"
+                    f"what_if: {memory.label()} has been written since, so that the program cannot be run again from the"
+                    f" record; {_GIVE}"
                 )
             found = self.values[memory] = flat(storage, memory.birth.dtype)
         return found

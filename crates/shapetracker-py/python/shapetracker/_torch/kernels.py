@@ -90,8 +90,8 @@ ATTENTION_MASK = Rule(
 class Row:
     """Operators under one rule. `operands` are the positions of those arguments that it is about, -1 for those that go by a name;
     None: all of them. `beside` are those positions whose tensors have to be in the same memory format, and `axis` says for which
-    axis of an operator with one, its second argument, the row is: for axis 1 or for all others. A row is about the CPU, but for those
-    that are so `everywhere`."""
+    axis of an operator with one, its second argument, the row is: for axis 1 or for all others. A row is about the CPU, but for
+    those that are so `everywhere`."""
 
     rule: Rule
     names: tuple[str, ...]

@@ -103,8 +103,8 @@ def kind_of(func: Any) -> Kind:
     return kind
 
 
-# What is noted while the program runs are tuples of numbers and the like: Python's collector of garbage looks at such a tuple once,
-# and at other containers again and again, the more often, the more the program has.
+# What is noted while the program runs are tuples of numbers and the like: Python's collector of garbage looks at such a tuple
+# once, and at other containers again and again, the more often, the more the program has.
 
 # The shape, strides, offset and type of a tensor, and whether it is a conjugate or negative that is not computed yet.
 _Layout: TypeAlias = tuple[Any, tuple[int, ...], int, Any, bool]
@@ -128,7 +128,8 @@ class _References:
 class Memory:
     """A storage, from when it is first seen until it is freed. `length` is how many elements of its first type it has.
 
-    `birth` is the tensor that it was seen as first, and `born` the number of the operation that made it, -1 where it was there before.
+    `birth` is the tensor that it was seen as first, and `born` the number of the operation that made it, -1 where it was there
+    before.
     """
 
     __slots__ = (
@@ -285,7 +286,8 @@ def ways() -> Ways:
 
 # A copy as it is noted: the frames of the program, what it took, and the node of the backward that made it.
 _More: TypeAlias = tuple[tuple[Place, ...], float, "tuple[str, int] | None"]
-# An operation: the number of its kind, its arguments with `...` for each operand in turn, those with names, the operands, results, place, and what is noted of a copy.
+# An operation: the number of its kind, its arguments with `...` for each operand in turn, those with names, the operands, results,
+# place, and what is noted of a copy.
 _Operation: TypeAlias = tuple[
     int, tuple[Any, ...], "tuple[Any, ...] | None", tuple[_Noted, ...], tuple[_Noted, ...], "Place | None", "_More | None"
 ]

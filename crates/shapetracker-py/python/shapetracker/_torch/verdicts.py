@@ -21,7 +21,7 @@ from . import kernels
 from .moves import joined
 from .record import Event, Made, Memory, Operand, Other, Record, Unknown
 
-__all__ = ["Judge", "Where", "fake_mode", "has_mask", "places", "same_strides"]
+__all__ = ["Judge", "Where", "data_is_missing", "fake_mode", "has_mask", "places", "same_strides"]
 
 # A memory, and for each place of a tensor the place there.
 Where: TypeAlias = tuple[Memory, Tracker]
@@ -431,7 +431,7 @@ class Judge:
                 follow(out.memory, event.index)
 
     def _strides_after(self, event: Event, views: dict[int, View[int]]) -> list[Any]:
-        """The strides of an operation's results for other strides of its operands. Programs have many operations that are alike."""
+        """The strides of an operation's results for other strides of its operands: once for operations that are alike."""
         try:
             key: Any = (event.kind.number, _alike_key(event.args), _alike_key(event.kwargs), _alike_key(event.outputs))
             hash(key)
@@ -551,6 +551,12 @@ def _on_meta(event: Event, views: dict[int, View[int]], device: str = "meta") ->
 
 def fake_mode(**options: Any) -> Any:
     return import_module("torch._subclasses.fake_tensor").FakeTensorMode(**options)
+
+
+def data_is_missing() -> tuple[type[Exception], ...]:
+    """The exceptions of a program in that mode that asks for what it does not have."""
+    fake: Any = import_module("torch._subclasses.fake_tensor")
+    return (fake.DataDependentOutputException, fake.DynamicOutputShapeException)
 
 
 def _faked(event: Event, views: dict[int, View[int]]) -> list[Any]:
