@@ -858,6 +858,28 @@ def test_kernels_that_take_one_memory_format(name: str) -> None:
     assert taken and refused
 
 
+def test_what_is_avoidable_before_a_kernel_of_the_table_can_be_left_out() -> None:
+    calls = [(name, shape, call) for (name, _), (shape, call) in CALLS.items() if not name.endswith("copy_")]
+    for name, (shapes, many) in TOGETHER.items():
+        given = [other(*shape) for shape in shapes]
+        for position, shape in enumerate(shapes):
+            calls.append((name, shape, lambda x, many=many, at=position, g=given: many(*g[:at], x, *g[at + 1 :])))
+    seen: Counter[str] = Counter()
+    for name, shape, call in calls:
+        for x in list(layouts(shape))[::3]:
+            with torch.no_grad(), watched.copies() as found:
+                results = leaves(call(x.clone(memory_format=torch.contiguous_format)))
+                made = [leaf + 1 for leaf in results if isinstance(leaf, torch.Tensor)]
+            assert not found.notes, found.notes
+            copy = found.copies[0]
+            seen[copy.verdict] += 1
+            if copy.avoidable:
+                answer = found.what_if(copy, runs=1)
+                assert answer.result in ("equal", "close"), (name, x.stride(), answer, str(found))
+            del results, made
+    assert min(seen["not needed"], seen["for the kernel"]) > 50, seen
+
+
 def test_copies_inside_of_kernels_are_shown_where_asked() -> None:
     x = torch.randn(4, 5, 6)
     with watched.copies(deep=True) as found:
