@@ -506,7 +506,9 @@ def test_plans_of_functions_and_exported_programs() -> None:
         copy.verdict for copy in watched.plan(lambda x: x.t().contiguous() + 1, torch.empty(3, 4, device="meta")).copies
     ] == ["not needed"]
     for asks in (lambda x: x + 1 if x.sum() > 0 else x, lambda x: x[x > 0], lambda x: x * x.max().item()):
-        with pytest.raises(RuntimeError, match=r"plan: aten\..* at test_torch_copies.py:\d+ asks for numbers, and a plan has none"):
+        with pytest.raises(
+            RuntimeError, match=r"plan: aten\..* at test_torch_copies.py:\d+ asks for numbers, and a plan has none"
+        ):
             watched.plan(asks, torch.empty(3, 4, device="meta"))
     with pytest.raises(TypeError, match="takes a module, a function or an exported program, not a value of type int"):
         watched.plan(3)  # type: ignore[arg-type]
@@ -1128,6 +1130,46 @@ def test_what_functions_do_that_are_given_to_operators_is_unknown() -> None:
         y + 1
     assert [copy.verdict for copy in found.copies] == ["unknown"] and "cond" in found.copies[0].reason
     assert "1 operation not understood: cond: what the functions do" in str(found)
+
+
+def test_what_compiled_code_reads_and_writes_is_unknown() -> None:
+    from torch._inductor.output_code import CompiledFxGraph
+
+    original = CompiledFxGraph.__call__
+    double, grow = torch.compile(lambda x: x.sin() * 2), torch.compile(lambda x: x.add_(1))
+    x = torch.randn(6, 4)
+
+    def read() -> Any:
+        y = x.t().contiguous()
+        return double(y), y + 1
+
+    def written() -> Any:
+        source = x.clone()
+        y = source.t().contiguous()
+        grow(source)
+        return y + 1, source
+
+    for program in (read, written):
+        expected = leaves(program())
+        with watched.copies() as found, watched.copies() as other_found:
+            got = leaves(program())
+        assert all(torch.equal(one, other) for one, other in zip(expected, got, strict=True))
+        for report in (found, other_found):
+            copy = next(copy for copy in report.copies if "x.t().contig" in copy.line.text or "source.t()" in copy.line.text)
+            assert copy.verdict == "unknown" and "compiled code at test_torch_copies.py" in copy.reason, copy
+            assert "compiled code: what its kernels do is not seen" in str(report)
+        assert CompiledFxGraph.__call__ is original
+    # Code that is compiled for the first time, when it is too late to see what it is given.
+    code = """if True:
+        import torch, shapetracker.torch
+        x = torch.randn(6, 4)
+        with shapetracker.torch.copies() as found:
+            y = x.t().contiguous()
+            z = torch.compile(lambda x: x + 1)(y), y + 1
+        print([copy.verdict for copy in found.copies], "for the first time" in str(found))
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert run.stdout == "['unknown'] True\n", run
 
 
 def test_a_report_within_its_block_is_of_what_was_until_then() -> None:

@@ -37,7 +37,7 @@ else:
 
 from ._copies import AVOIDABLE, NOWHERE, VERDICTS, Copy, Line, Reporting, mib, plural
 from ._torch.again import Dropping, Replay, WhatIf, compared, same_numbers, tensors_of
-from ._torch.record import LIMIT, Made, Record, Watch, undisturbed, ways
+from ._torch.record import LIMIT, Compiled, Made, Record, Watch, undisturbed, ways
 from ._torch.verdicts import Judge, data_is_missing, fake_mode
 
 __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "UnexpectedCopies", "WhatIf", "copies", "no_copies", "plan"]
@@ -60,6 +60,7 @@ class Copies(Reporting):
         if self._watch is not None:
             raise RuntimeError("copies: a report is of one with block; call copies() once more for another")
         self._watch = Watch(self._deep)
+        Compiled.enter()
         self._begun = time.perf_counter()
         self._watch.__enter__()
         return self
@@ -68,6 +69,7 @@ class Copies(Reporting):
         assert self._watch is not None
         self._watch.__exit__(kind, value, trace)
         self._ended = time.perf_counter()
+        self._watch.first_compiled = Compiled.leave()
         self._watch.leave()
 
     def _watched(self) -> Watch:
@@ -216,8 +218,8 @@ def copies(*, deep: bool = False) -> Copies:
     """Watches the PyTorch program in a `with` block, forward and backward: `with copies() as found: model(x)`.
 
     Which thread: that of the block, and those of its backward. Tensors on `meta` and those of FakeTensorMode are watched as well, and
-    no data of any device is read. The program's results and exceptions are its own. Functions of `torch.compile` run compiled, and
-    are not seen. `deep=True` runs each kernel under PyTorch's profiler and says which copied their operands, in `found.inside`; that
+    no data of any device is read. The program's results and exceptions are its own. Functions of `torch.compile` run compiled, as
+    readers of which nothing is known. `deep=True` runs each kernel under PyTorch's profiler and says which copied their operands, in `found.inside`; that
     takes about a millisecond an operation.
 
     What it costs: 20 to 30 microseconds an operation, besides what PyTorch takes for any dispatch mode, about as much again; and

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -30,6 +30,7 @@ from .moves import GATHERS, MOVES
 
 __all__ = [
     "LIMIT",
+    "Compiled",
     "Event",
     "Made",
     "Memory",
@@ -56,13 +57,26 @@ class Unknown(Exception):
 class Kind:
     """What is to be known about an operator."""
 
-    __slots__ = ("func", "number", "name", "is_view", "writes", "move", "gathers", "copies", "is_composite", "is_special")
+    __slots__ = (
+        "func",
+        "number",
+        "name",
+        "is_view",
+        "writes",
+        "move",
+        "gathers",
+        "copies",
+        "is_composite",
+        "is_special",
+        "is_unseen",
+    )
 
     def __init__(self, func: Any, number: int) -> None:
         self.func, self.number = func, number
         schema = getattr(func, "_schema", None)
+        self.is_unseen = schema is None
         if schema is None:
-            # An operator of functions, of which nothing is known.
+            # An operator of functions, or compiled code, of which nothing is known.
             self.name = func.name() if callable(getattr(func, "name", None)) else str(func)
             self.is_view = self.gathers = self.copies = self.is_composite = False
             self.is_special = True
@@ -322,6 +336,8 @@ class Watch(Mode):
         self.firsts: dict[int, tuple[Any, int]] = {}
         self.constants: dict[int, Any] = {}
         self.kept: list[bool] = []
+        # Was anything compiled for the first time, so that what it read was not seen?
+        self.first_compiled = False
         self.operations = 0
         self.lost: list[str] = []
         # The place of the program at which a node of the backward was made, by its number.
@@ -491,9 +507,92 @@ class Watch(Mode):
             return tuple([self._put(part, operands) for part in value])
         return value
 
+    def given(self, inputs: Iterable[Any]) -> tuple[_Noted, ...]:
+        """What compiled code is given: noted before it runs, for it frees its inputs as early as it can."""
+        try:
+            with self.lock:
+                noted = [self._tensor(x) for x in inputs if isinstance(x, torch.Tensor)]
+            return tuple(each for each in noted if each is not _NO_STRIDES)
+        except Exception as problem:
+            self._lose(kind_of(_COMPILED_CODE), problem)
+            return ()
+
+    def unseen(self, operands: tuple[_Noted, ...], out: Any) -> None:
+        """Compiled code, after it ran."""
+        kind = kind_of(_COMPILED_CODE)
+        self.lost.append(f"{kind.name}: what its kernels do is not seen")
+        try:
+            with self.lock:
+                made = out if isinstance(out, (list, tuple)) else (out,)
+                outputs = tuple(self._tensor(x, len(self.noted)) for x in made if isinstance(x, torch.Tensor))
+                frame = self.ways.innermost(sys._getframe(1))
+                place = None if frame is None else (frame.f_code, frame.f_lasti)
+                self.noted.append((kind.number, (...,) * len(operands), None, operands, outputs, place, None))
+        except Exception as problem:
+            self._lose(kind, problem)
+
     def leave(self) -> None:
         """At the end of the block: which memories are there still."""
         self.kept = [not torch.Storage._expired(memory[0]) for memory in self.memories]
+
+
+class _CompiledCode:
+    """Stands for the operator of what was compiled."""
+
+    def name(self) -> str:
+        return "compiled code"
+
+    def __call__(self, *_: Any) -> Any:
+        raise RuntimeError("what its kernels do was not seen")
+
+
+_COMPILED_CODE = _CompiledCode()
+
+
+class Compiled:
+    """Calls of what PyTorch's compiler made lead through here while a block runs: no dispatch mode sees its kernels."""
+
+    lock = threading.Lock()
+    blocks = 0
+    original: Any = None
+
+    @classmethod
+    def enter(cls) -> None:
+        with cls.lock:
+            cls.blocks += 1
+            graph = cls._graph()
+            if cls.original is None and graph is not None:
+                cls.original = original = graph.__call__
+
+                def call(self: Any, inputs: Any) -> Any:
+                    watches = [
+                        mode
+                        for mode in torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+                        if isinstance(mode, Watch)
+                    ]
+                    given = [watch.given(inputs) for watch in watches]
+                    out = original(self, inputs)
+                    for watch, operands in zip(watches, given, strict=True):
+                        watch.unseen(operands, out)
+                    return out
+
+                graph.__call__ = call
+
+    @classmethod
+    def leave(cls) -> bool:
+        """Was code compiled for the first time since the block began, so that its calls were not seen?"""
+        with cls.lock:
+            cls.blocks -= 1
+            graph = cls._graph()
+            if graph is not None and cls.original is None:
+                return True
+            if not cls.blocks and graph is not None:
+                graph.__call__, cls.original = cls.original, None
+            return False
+
+    @staticmethod
+    def _graph() -> Any:
+        return getattr(sys.modules.get("torch._inductor.output_code"), "CompiledFxGraph", None)
 
 
 class Record:
@@ -501,6 +600,7 @@ class Record:
 
     def __init__(self, watch: Watch) -> None:
         self.lost = watch.lost
+        self.first_compiled = watch.first_compiled
         self.sequence = watch.sequence
         self.references = watch.references
         self._layouts = list(watch.layouts)

@@ -59,6 +59,11 @@ class Judge:
                 made.copy.verdict, made.copy.reason = "unknown", f"{why}"
             except (ValueError, TypeError, OverflowError, RuntimeError, NotImplementedError) as problem:
                 made.copy.verdict, made.copy.reason = "unknown", f"{type(problem).__name__}: {problem}"
+            if made.copy.avoidable and self.record.first_compiled:
+                made.copy.verdict = "unknown"
+                made.copy.reason = (
+                    "code was compiled for the first time in the block, and what it read was not seen; run it once before"
+                )
             if made.copy.avoidable:
                 made.copy.least_bytes = 0
             elif not made.copy.least_bytes:
@@ -286,6 +291,15 @@ class Judge:
         if base is not operand.memory:
             if operand.memory in event.writes:
                 return _Failure("guard", f"{at} writes into the copy, and {base.label()} would change", evidence)
+            if event.kind.is_unseen:
+                return _Failure("unknown", f"{at} is given it, and whether it takes other strides or writes is not seen", evidence)
+            unseen = next((e for e in base.readers if e.kind.is_unseen and made.event.index < e.index <= event.index), None)
+            if unseen is not None:
+                return _Failure(
+                    "unknown",
+                    f"{unseen.name} at {unseen.line()} is given {base.label()} as well, and whether it writes into it is not seen",
+                    evidence,
+                )
             written = _written_between(base, made.event.index, event.index)
             if written is not None:
                 evidence["writer"] = {"op": written.name, "line": str(written.line())}
