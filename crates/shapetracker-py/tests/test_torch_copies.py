@@ -25,7 +25,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import copying  # noqa: E402
 
 import shapetracker.torch as watched  # noqa: E402
-from shapetracker._torch import again, record  # noqa: E402
+from shapetracker._torch import again, watch  # noqa: E402
 from shapetracker._torch import kernels as _kernels  # noqa: E402
 
 F = torch.nn.functional
@@ -123,7 +123,7 @@ def test_elements_come_from_where_it_is_said(shape: tuple[int, ...], move: Calla
 def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[dict[int, Any], Any]]:
     """For every operation that copies, by its number: the memories that it read by their addresses, and what it made."""
     seen: dict[int, tuple[dict[int, Any], Any]] = {}
-    original = record.Watch._note
+    original = watch.Watch._note
 
     def note(self: Any, kind: Any, args: Any, kwargs: Any, out: Any, seconds: Any) -> None:
         original(self, kind, args, kwargs, out, seconds)
@@ -132,11 +132,11 @@ def snapshots(monkeypatch: pytest.MonkeyPatch) -> dict[int, tuple[dict[int, Any]
                 given = [
                     x for arg in args for x in (arg if isinstance(arg, (list, tuple)) else [arg]) if isinstance(x, torch.Tensor)
                 ]
-                flats = {x.untyped_storage()._cdata: record.flat(x.untyped_storage(), x.dtype).clone() for x in given}
-                target = record.flat((given[0] if kind.name == "copy_" else out).untyped_storage(), given[0].dtype).clone()
+                flats = {x.untyped_storage()._cdata: watch.flat(x.untyped_storage(), x.dtype).clone() for x in given}
+                target = watch.flat((given[0] if kind.name == "copy_" else out).untyped_storage(), given[0].dtype).clone()
                 seen[len(self.noted) - 1] = (flats, target)
 
-    monkeypatch.setattr(record.Watch, "_note", note)
+    monkeypatch.setattr(watch.Watch, "_note", note)
     return seen
 
 

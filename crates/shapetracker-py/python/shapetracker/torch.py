@@ -37,8 +37,9 @@ else:
 
 from ._copies import AVOIDABLE, NOWHERE, VERDICTS, Copy, Line, Reporting, mib, plural
 from ._torch.again import Dropping, Replay, WhatIf, compared, same_numbers, tensors_of
-from ._torch.record import LIMIT, Compiled, Made, Record, Watch, undisturbed, ways
+from ._torch.record import Made, Record, undisturbed
 from ._torch.verdicts import Judge, data_is_missing, fake_mode
+from ._torch.watch import LIMIT, Compiled, Watch, ways
 
 __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "UnexpectedCopies", "WhatIf", "copies", "no_copies", "plan"]
 

@@ -18,8 +18,9 @@ from .. import _native
 from .._copies import plural
 from .._native import ShapeTracker, View
 from .._stacks import Tracker
-from .record import Event, Kind, Made, Memory, Mode, Operand, Other, Record, flat, kind_of, ways
+from .record import Event, Made, Memory, Operand, Record
 from .verdicts import has_mask, places, same_strides
+from .watch import Kind, Mode, Other, flat, kind_of, ways
 
 __all__ = ["Dropping", "Replay", "WhatIf", "compared", "same_numbers", "tensors_of"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
@@ -15,8 +16,10 @@ _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<number>\d+), in (?P<funct
 def generated(frame: FrameType) -> Callable[[int], tuple[Line, ...]] | None:
     """For the frame of a graph's code: which lines of the user each of its lines stands for, innermost first. None for others."""
     module: Any = frame.f_locals.get("self")
+    if not isinstance(module, import_module("torch.fx").GraphModule):
+        return None
     numbers, start = getattr(module, "_lineno_map", None), getattr(module, "_prologue_start", 0)
-    if not isinstance(numbers, dict) or not hasattr(module, "graph"):
+    if not isinstance(numbers, dict):
         return None
     nodes = [_lines(node) for node in module.graph.nodes]
     by_line = {line + start: nodes[node] for line, node in numbers.items() if node is not None and node < len(nodes)}

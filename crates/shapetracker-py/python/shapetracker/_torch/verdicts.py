@@ -19,7 +19,8 @@ from .._native import ShapeTracker, UnevenStep, Unmerged, View
 from .._stacks import Tracker
 from . import kernels
 from .moves import joined
-from .record import Event, Made, Memory, Operand, Other, Record, Unknown
+from .record import Event, Made, Memory, Operand, Record, Unknown
+from .watch import Other
 
 __all__ = ["Judge", "Where", "data_is_missing", "fake_mode", "has_mask", "places", "same_strides"]
 
@@ -292,7 +293,9 @@ class Judge:
             if operand.memory in event.writes:
                 return _Failure("guard", f"{at} writes into the copy, and {base.label()} would change", evidence)
             if event.kind.is_unseen:
-                return _Failure("unknown", f"{at} is given it, and whether it takes other strides or writes is not seen", evidence)
+                return _Failure(
+                    "unknown", f"{at} is given it, and whether it takes other strides or writes is not seen", evidence
+                )
             unseen = next((e for e in base.readers if e.kind.is_unseen and made.event.index < e.index <= event.index), None)
             if unseen is not None:
                 return _Failure(
