@@ -63,7 +63,7 @@ class Judge:
             if made.copy.avoidable and self.record.first_compiled:
                 made.copy.verdict = "unknown"
                 made.copy.reason = (
-                    "code was compiled for the first time in the block, and what it read was not seen; run it once before"
+                    "PyTorch's compiler was loaded for the first time in the block, and what its code read was not seen; run it once before"
                 )
             if made.copy.avoidable:
                 made.copy.least_bytes = 0

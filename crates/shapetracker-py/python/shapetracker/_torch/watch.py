@@ -200,7 +200,7 @@ class Watch(Mode):
         self.firsts: dict[int, tuple[Any, int]] = {}
         self.constants: dict[int, Any] = {}
         self.kept: list[bool] = []
-        # Was anything compiled for the first time, so that what it read was not seen?
+        # Was the compiler loaded in the block, so that what its code read was not seen?
         self.first_compiled = False
         self.operations = 0
         self.lost: list[str] = []
@@ -444,7 +444,7 @@ class Compiled:
 
     @classmethod
     def leave(cls) -> bool:
-        """Was code compiled for the first time since the block began, so that its calls were not seen?"""
+        """Was the compiler loaded since the block began, so that calls of its code were not seen?"""
         with cls.lock:
             cls.blocks -= 1
             graph = cls._graph()
