@@ -124,5 +124,20 @@ def test_results_are_those_of_numpy_and_nothing_stays_changed() -> None:
     assert np.array is names[0]
 
 
+def test_subclasses_are_refused_and_text_is_that_of_an_array() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    with watched.copies() as found:
+        for given in (np.ma.masked_array(x, x > 3), x.view(np.recarray)):
+            with pytest.raises(TypeError, match=f"not a {type(given).__name__}, whose operations are its own"):
+                found.watch(given)
+        w = found.watch(x)
+        assert (repr(w), str(w), f"{w[0]}") == (repr(x), str(x), f"{x[0]}")
+        objects = found.watch(np.array([[1, "a"], [None, [2]]], object))
+        assert objects.T.copy().tolist() == [[1, None], ["a", [2]]]
+        with pytest.raises(ValueError, match="read-only"):
+            found.watch(np.broadcast_to(x, (2, 2, 3)))[0] = 1
+    assert not found.notes
+
+
 def test_what_the_module_says_of_itself_is_so() -> None:
     assert doctest.testmod(watched).failed == 0

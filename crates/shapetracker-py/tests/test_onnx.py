@@ -388,7 +388,9 @@ class Named(Graph):
             pads = [0] * (2 * rank)
             pads[along] = 1
             widths = [(int(i == along), 0) for i in range(rank)]
-            return self.put(self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis)
+            return self.put(
+                self.moved("Pad", [name, self.constant(pads)], [np.pad(elements, widths, constant_values=-1)]), axis
+            )
         names = []
         for part, (start, stop) in zip(parts, ((0, cut), (cut, 2**40))):
             names += self.put(self.moved("Slice", [name, *(self.constant([n]) for n in (start, stop, along))], [part]), axis)
@@ -727,7 +729,48 @@ def test_what_is_not_known_is_left_and_said() -> None:
     }""")
     report, smaller = sto.copies(model), sto.rewrite(model)
     assert operators(smaller).count("Transpose") == 1 and any("Slice" in note for note in report.notes)
+    assert not report.proved and not report.to_dict()["least"]["proved"]
+    assert str(report).splitlines()[1].endswith(", not proved")
     assert_same(model, smaller, {"start": np.array([1]), **floats(x=(3, 4, 6))})
+
+
+def test_what_has_no_known_type_or_shape_is_in_the_least_as_it_is() -> None:
+    twice = "a = Transpose <perm = [1, 0]> (x)\n y = Transpose <perm = [1, 0]> (a) }"
+    strings = sto.copies(parsed("g (string[2, 3] x) => (string[2, 3] y) {" + twice))
+    shapeless = parsed("g (float[2, 3] x) => (float[2, 3] y) {" + twice)
+    for value in (*shapeless.graph.input, *shapeless.graph.output):
+        value.type.tensor_type.ClearField("shape")
+    for report in (strings, sto.copies(shapeless)):
+        assert (len(report.moves), len(report.least), len(report.after)) == (2, 2, 2) and not report.proved
+        assert "2 nodes Transpose: not known what they move, for a type or shape is not known" in str(report)
+    known = sto.copies(parsed("g (float[2, 3] x) => (float[2, 3] y) {" + twice))
+    assert known.proved and not known.least and "not proved" not in str(known)
+
+
+def test_comparisons_that_stay_undecided_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shapetracker._onnx import layouts
+
+    class Undecided:
+        """A tracker that nothing is decided about."""
+
+        numel = 1 << 25
+
+        def difference(self, other: Any) -> None:
+            raise layouts.Undecided("undecided")
+
+    one: Any = Undecided()
+    other: Any = Undecided()
+    original = layouts.Layout.same_order
+
+    def same_order(self: Any, layout: Any) -> bool:
+        assert layouts.differ(one, other, 1)
+        return original(self, layout)
+
+    model = parsed("g (float[4, 6] x) => (float[6, 4] y) { y = Transpose <perm = [1, 0]> (x) }")
+    assert sto.copies(model).proved
+    monkeypatch.setattr(layouts.Layout, "same_order", same_order)
+    report = sto.copies(parsed("g (float[4, 7] x) => (float[7, 4] y) { y = Transpose <perm = [1, 0]> (x) }"))
+    assert not report.proved and "undecided: they count as different" in str(report)
 
 
 def test_defaults_of_inputs_and_tensors_without_elements() -> None:
@@ -777,6 +820,8 @@ def test_weights_in_files(tmp_path: Path) -> None:
         assert_same(model, onnx.load(str(out)), floats(t1=(1, 196, 32)), both=False)
     (tmp_path / "a" / "weights").unlink()
     assert len(sto.copies(path).least) == 6
+    with pytest.raises(ValueError, match="weights beside the model cannot be read, so that none can be written beside"):
+        sto.save(path, tmp_path / "b" / "again.onnx")
     assert "not run" in str(sto.save(path, tmp_path / "a" / "again.onnx").checked)
 
 
@@ -794,6 +839,8 @@ def test_bad_files_get_a_sentence(tmp_path: Path) -> None:
         sto.copies(tmp_path / "nowhere.onnx")
     with pytest.raises(ValueError, match="opset 9, and known are 11"):
         sto.copies(parsed("g (float[2] x) => (float[2] y) { y = Neg (x) }", 9))
+    with pytest.raises(TypeError, match="takes a path or an onnx.ModelProto, not a value of type int"):
+        sto.copies(3)
     with pytest.raises(ValueError, match="neither 'bytes' nor"):
         sto.copies(parsed("g (float[2] x) => (float[2] y) { y = Neg (x) }"), prefer="speed")
 
@@ -821,6 +868,10 @@ def test_many_nodes() -> None:
     text = "a0 = Relu (x)\n" + "\n".join(f"a{i + 1} = Transpose <perm = [1, 0]> (a{i})" for i in range(1501))
     model = parsed("g (float[4, 6] x) => (float[6, 4] y) {" + text + "\ny = Identity (a1501)\n}")
     assert operators(sto.rewrite(model)).count("Transpose") == 1
+    # As many choices of where to compute as there are pairs.
+    text = "".join(f"t{i} = Transpose <perm = [1, 0]> ({f'u{i - 1}' if i else 'x'})\nu{i} = Relu (t{i})\n" for i in range(100))
+    model = parsed("g (float[4, 6] x) => (float[4, 6] y) {" + text + "y = Neg (u99)\n}")
+    assert "Transpose" not in operators(sto.rewrite(model))
 
 
 def test_the_report() -> None:

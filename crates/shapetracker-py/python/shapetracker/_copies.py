@@ -7,10 +7,10 @@ import linecache
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 from ._native import ShapeTracker
 
@@ -45,60 +45,94 @@ class Line:
         return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
-        return f"{os.path.basename(self.file)}:{self.number}"
+        # Generated code has a text between angle brackets for a file.
+        file = self.file.partition(">")[0] + ">" if self.file.startswith("<") else os.path.basename(self.file)
+        return f"{file}:{self.number}"
+
+
+# Where a frame stands: its code, and the instruction there. Its line is found when somebody asks.
+Place: TypeAlias = tuple[CodeType, int]
 
 
 class Ways:
-    """Which frames are the user's: those outside of some folders and of Python's own library."""
+    """Which frames are the user's: those outside of some folders and of Python's own library.
 
-    def __init__(self, *folders: str) -> None:
+    `generated` says of the frame of a code that is in no file which lines of the user each of its lines stands for; None where it is
+    no code of its kind.
+    """
+
+    def __init__(
+        self, *folders: str, generated: Callable[[FrameType], Callable[[int], tuple[Line, ...]] | None] | None = None
+    ) -> None:
         paths = sysconfig.get_paths()
         self._library = tuple({paths["stdlib"] + os.sep, paths["platstdlib"] + os.sep})
         self._packages = tuple({paths["purelib"] + os.sep, paths["platlib"] + os.sep, f"{os.sep}site-packages{os.sep}"})
         self._folders = (os.path.dirname(__file__) + os.sep, *(folder + os.sep for folder in folders), "<frozen ")
-        self._known: dict[CodeType, bool] = {}
+        self._generated = generated
+        self._behind: dict[int, Callable[[int], tuple[Line, ...]]] = {}
+        # By the identity of the code, for its hash is computed anew each time; the code is kept, so that no other has it.
+        self._known: dict[int, bool] = {}
+        self._codes: list[CodeType] = []
+        self._lines: dict[tuple[int, int], tuple[Line, ...]] = {}
 
-    def _is_users(self, code: CodeType) -> bool:
-        known = self._known.get(code)
-        if known is None:
-            name = code.co_filename
-            inside = name.startswith(self._folders) or (
-                name.startswith(self._library) and not any(part in name for part in self._packages)
-            )
-            known = self._known[code] = not inside
+    def _is_users(self, frame: FrameType) -> bool:
+        code = frame.f_code
+        if len(self._codes) > 100_000:
+            for known_codes in (self._known, self._codes, self._behind, self._lines):
+                known_codes.clear()
+        known = self._is_users_file(code.co_filename)
+        if known and code.co_filename.startswith("<") and self._generated is not None:
+            behind = self._generated(frame)
+            if behind is not None:
+                self._behind[id(code)] = behind
+        self._codes.append(code)
+        self._known[id(code)] = known
         return known
+
+    def _is_users_file(self, name: str) -> bool:
+        return not (
+            name.startswith(self._folders)
+            or (name.startswith(self._library) and not any(part in name for part in self._packages))
+        )
 
     def innermost(self, frame: FrameType | None) -> FrameType | None:
         """The innermost frame of the user, from `frame` outwards."""
         known = self._known
         while frame is not None:
-            users = known.get(frame.f_code)
-            if users if users is not None else self._is_users(frame.f_code):
+            users = known.get(id(frame.f_code))
+            if users if users is not None else self._is_users(frame):
                 return frame
             frame = frame.f_back
         return None
 
-    def all(self, frame: FrameType | None) -> tuple[Line, ...]:
+    def all(self, frame: FrameType | None) -> list[Place]:
         """All frames of the user, innermost first."""
         found = []
         while (frame := self.innermost(frame)) is not None:
-            found.append(line_of(frame))
+            found.append((frame.f_code, frame.f_lasti))
             frame = frame.f_back
-        return tuple(found)
+        return found
 
+    def lines(self, place: Place) -> tuple[Line, ...]:
+        """The line of a place; the lines of all frames that it stands for, innermost first, where its code was generated."""
+        code, instruction = place
+        key = (id(code), instruction)
+        known = self._lines.get(key)
+        if known is None:
+            number = next(
+                (line for start, end, line in code.co_lines() if start <= instruction < end and line is not None),
+                code.co_firstlineno,
+            )
+            behind = self._behind.get(id(code))
+            lines = () if behind is None else tuple(line for line in behind(number) if self._is_users_file(line.file))
+            known = lines or (Line(code.co_filename, number, getattr(code, "co_qualname", code.co_name)),)
+            if id(code) in self._known:
+                self._lines[key] = known
+        return known
 
-_LINES: dict[tuple[CodeType, int], Line] = {}
-
-
-def line_of(frame: FrameType) -> Line:
-    """The line that a frame is at."""
-    code, number = frame.f_code, frame.f_lineno
-    known = _LINES.get((code, number))
-    if known is None:
-        if len(_LINES) > 10_000:
-            _LINES.clear()
-        known = _LINES[code, number] = Line(code.co_filename, number, getattr(code, "co_qualname", code.co_name))
-    return known
+    def line_of(self, frame: FrameType) -> Line:
+        """The innermost line of a frame."""
+        return self.lines((frame.f_code, frame.f_lasti))[0]
 
 
 NOWHERE = Line("?", 0, "?")

@@ -31,7 +31,7 @@ except ImportError as _missing:
     raise ImportError(f"shapetracker.numpy needs NumPy 2 or later ({_missing}): pip install numpy") from _missing
 
 from . import _native
-from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways, line_of
+from ._copies import AVOIDABLE, VERDICTS, Copy, Line, Reporting, Ways
 from ._native import ShapeTracker, UnevenStep, Unmerged
 
 __all__ = ["AVOIDABLE", "VERDICTS", "Copies", "Copy", "Line", "copies"]
@@ -182,7 +182,15 @@ class Copies(Reporting):
             made.copy.kept = made.memory.owner() is not None
 
     def watch(self, array: Any) -> Any:
-        """The same memory as an array that is watched, as long as the `with` block runs."""
+        """The same memory as an array that is watched, as long as the `with` block runs.
+
+        An array of a subclass, such as a masked array or a matrix, is refused with a TypeError, for its operations are its own.
+        """
+        if isinstance(array, np.ndarray) and type(array) not in (np.ndarray, np.memmap, _Watched):
+            raise TypeError(
+                f"watch: takes a numpy.ndarray, not a {type(array).__name__}, whose operations are its own;"
+                " numpy.asarray(..) of it is its memory as an array"
+            )
         watched = np.asarray(array).view(_Watched)
         watched._copies = self
         return watched
@@ -229,7 +237,7 @@ class Copies(Reporting):
         event.index, event.name, event.kind = self._events, name, kind
         self._events += 1
         frame = self._ways.innermost(sys._getframe(1))
-        event.where = line_of(frame) if frame is not None else Line("?", 0, "?")
+        event.where = self._ways.line_of(frame) if frame is not None else Line("?", 0, "?")
         event.memory = self._memory(array)
         event.tracker = self._tracker(array, event.memory)
         event.shape = array.shape
@@ -253,7 +261,7 @@ class Copies(Reporting):
             return
         made = _Made()
         strides = tuple(stride // max(1, source.itemsize) for stride in source.strides)
-        frames = self._ways.all(sys._getframe(1))
+        frames = tuple(line for place in self._ways.all(sys._getframe(1)) for line in self._ways.lines(place))
         made.copy = Copy(
             len(self._made),
             name,
@@ -410,12 +418,15 @@ class _Watched(np.ndarray[Any, Any]):
         return out
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, value)
         found = self._copies
         if found is not None and found._active:
-            found._event("assignment", self, "write")
+            _note(found, "assignment", self, "write")
             if isinstance(value, _Watched):
-                found._event("assignment", value, "ufunc")
-        super().__setitem__(index, value)
+                _note(found, "assignment", value, "ufunc")
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         found = self._copies
@@ -432,10 +443,10 @@ class _Watched(np.ndarray[Any, Any]):
             kind = "read" if ufunc.signature else "ufunc"
             for each in inputs:
                 if isinstance(each, _Watched):
-                    found._event(ufunc.__name__, each, kind)
+                    _note(found, ufunc.__name__, each, kind)
             for each in (*outs, *(inputs[:1] if method == "at" else ())):
                 if isinstance(each, _Watched):
-                    found._event(ufunc.__name__, each, "write")
+                    _note(found, ufunc.__name__, each, "write")
         if outs:
             return outs[0] if len(outs) == 1 else outs
         return _rewatched(found, result)
@@ -461,8 +472,15 @@ class _Watched(np.ndarray[Any, Any]):
                             found._memory(array).label for array in {id(_owner(a)): a for a in arrays}.values()
                         )
                 elif not (isinstance(out, np.ndarray) and _owner(each) is _owner(out)):
-                    found._event(name, each, "copy" if name in _MOVES else "read")
+                    _note(found, name, each, "copy" if name in _MOVES else "read")
         return _rewatched(found, out)
+
+
+def _note(found: Copies, name: str, array: Any, kind: str) -> None:
+    try:
+        found._event(name, array, kind)
+    except Exception as problem:
+        found.lost.append(f"{name}: {type(problem).__name__}: {problem}")
 
 
 def _try(found: Copies, name: str, source: Any, out: Any, seconds: float, *, moved: bool, gathers: bool = False) -> None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 Shape: TypeAlias = Sequence[int]
 
-__all__ = ["ROWS", "Row", "Rule", "row_of"]
+__all__ = ["ROWS", "RANDOM", "Row", "Rule", "row_of", "takes"]
 
 
 def is_dense(shape: Shape, strides: Shape, order: Sequence[int] | None = None) -> bool:
@@ -70,9 +70,9 @@ FORMAT = Rule(
     "`input.contiguous(suggest_memory_format)` in the kernel",
     _in_memory_format,
 )
-CONVOLUTION = Rule(
+TOGETHER = Rule(
     "its operands dense in one memory format, contiguous or channels_last",
-    "aten/src/ATen/native/Convolution.cpp: determine_backend_memory_format",
+    "aten/src/ATen/native/Convolution.cpp: determine_backend_memory_format; `suggest_memory_format` of an operand elsewhere",
     _in_memory_format,
 )
 MATRIX = Rule(
@@ -89,11 +89,16 @@ ATTENTION_MASK = Rule(
 @dataclass(frozen=True)
 class Row:
     """Operators under one rule. `operands` are the positions of those arguments that it is about, -1 for those that go by a name;
-    None: all of them."""
+    None: all of them. `beside` are those positions whose tensors have to be in the same memory format, and `axis` says for which
+    axis of an operator with one, its second argument, the row is: for axis 1 or for all others. A row is about the CPU, but for
+    those that are so `everywhere`."""
 
     rule: Rule
     names: tuple[str, ...]
     operands: tuple[int, ...] | None = None
+    beside: tuple[int, ...] = ()
+    axis: bool | None = None
+    everywhere: bool = False
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -107,23 +112,56 @@ ROWS = (
             """abs add add_ addcmul addcdiv bitwise_and bitwise_not bitwise_or ceil clamp clamp_min clamp_max cos div div_ elu eq erf exp floor
             ge gelu gelu_backward gt hardtanh isnan le leaky_relu log log1p logical_and logical_not logical_or lt masked_fill maximum
             minimum mul mul_ ne neg pow reciprocal relu relu_ remainder rsqrt rsub sigmoid sigmoid_backward sign silu silu_backward sin
-            softplus sqrt square sub sub_ tanh tanh_backward threshold_backward where _to_copy hardswish hardsigmoid"""
+            softplus sqrt square sub sub_ tanh tanh_backward threshold_backward where _to_copy hardswish hardsigmoid
+            glu logsumexp"""
         ),
+        everywhere=True,
     ),
-    Row(ANY, _names("all amax amin any argmax argmin cumsum max mean min prod std sum var var_mean linalg_vector_norm")),
-    Row(ANY, _names("gather index cat stack embedding"), (0,)),
+    Row(
+        ANY,
+        _names("all amax amin any argmax argmin cumsum max mean min prod std sum var var_mean linalg_vector_norm"),
+        everywhere=True,
+    ),
+    # Those that take the shape and the type of a tensor, and none of its elements.
+    Row(
+        ANY,
+        _names(
+            """empty_like zeros_like ones_like full_like new_empty new_empty_strided new_zeros new_ones new_full is_same_size
+            _has_same_storage_numel"""
+        ),
+        (0,),
+        everywhere=True,
+    ),
+    Row(ANY, _names("gather index cat stack embedding take topk sort nonzero scatter index_put masked_scatter"), (0,)),
     Row(ANY, _names("copy_"), (1,)),
-    Row(DENSE, _names("_softmax _log_softmax index_select"), (0,)),
+    Row(ANY, _names("scatter_add"), (2,)),
+    Row(ANY, _names("grid_sampler_2d native_batch_norm_backward"), (0, 1)),
+    Row(
+        ANY,
+        _names("upsample_nearest1d upsample_linear1d upsample_nearest2d upsample_bilinear2d upsample_bicubic2d"),
+        (0,),
+    ),
+    Row(ANY, _names("_upsample_nearest_exact2d _upsample_bilinear2d_aa"), (0,)),
+    Row(DENSE, _names("index_select"), (0,), axis=True),
+    Row(ANY, _names("index_select"), (0,), axis=False),
+    Row(DENSE, _names("_softmax _log_softmax nll_loss_forward embedding_dense_backward col2im _cdist_forward"), (0,)),
+    Row(DENSE, _names("embedding"), (1,)),
     Row(DENSE, _names("_softmax_backward_data _log_softmax_backward_data"), (0, 1)),
     Row(DENSE, _names("native_layer_norm"), (0,)),
     Row(DENSE, _names("native_layer_norm_backward"), (0, 1)),
     Row(FORMAT, _names("native_group_norm native_batch_norm _native_batch_norm_legit_no_training"), (0,)),
     Row(FORMAT, _names("max_pool2d_with_indices avg_pool2d _adaptive_avg_pool2d"), (0,)),
-    Row(CONVOLUTION, _names("convolution"), (0, 1)),
+    Row(FORMAT, _names("upsample_nearest2d_backward upsample_bilinear2d_backward reflection_pad2d replication_pad2d"), (0,)),
+    Row(TOGETHER, _names("max_pool2d_with_indices_backward avg_pool2d_backward _adaptive_avg_pool2d_backward"), (0,), (1,)),
+    Row(TOGETHER, _names("native_group_norm_backward"), (0, 1), (0, 1)),
+    Row(TOGETHER, _names("convolution"), (0, 1), (0, 1)),
+    Row(TOGETHER, _names("convolution_backward"), (0, 1, 2), (0, 1, 2)),
     Row(MATRIX, _names("mm bmm"), (0, 1)),
     Row(MATRIX, _names("addmm baddbmm"), (1, 2)),
     Row(MATRIX, _names("mv"), (0,)),
     Row(ATTENTION, _names("_scaled_dot_product_flash_attention_for_cpu"), (0, 1, 2)),
+    Row(ANY, _names("_scaled_dot_product_flash_attention_for_cpu_backward"), (0,)),
+    Row(ATTENTION, _names("_scaled_dot_product_flash_attention_for_cpu_backward"), (1, 2, 3)),
     # The mask, which goes by its name.
     Row(ATTENTION_MASK, _names("_scaled_dot_product_flash_attention_for_cpu"), (-1,)),
 )
@@ -134,6 +172,29 @@ for _row in ROWS:
         _BY_NAME.setdefault(_name, []).append(_row)
 
 
-def row_of(name: str, position: int) -> Row | None:
+# Those that draw random numbers in the order of memory: with other strides each element would be given another one.
+RANDOM = frozenset(
+    _names("bernoulli bernoulli_ native_dropout rand_like randn_like randint_like uniform_ normal_ exponential_ random_")
+)
+
+
+def row_of(name: str, position: int, arguments: Sequence[object] = (), rank: int = 0) -> Row | None:
     """The row about an argument of an operator, by its name in `torch.ops.aten`; None where nothing is known."""
-    return next((row for row in _BY_NAME.get(name, ()) if row.operands is None or position in row.operands), None)
+    for row in _BY_NAME.get(name, ()):
+        if row.operands is None or position in row.operands:
+            axis = arguments[1] if len(arguments) > 1 else None
+            if row.axis is None or (isinstance(axis, int) and rank and (axis % rank == 1) == row.axis):
+                return row
+    return None
+
+
+def takes(row: Row, shape: Shape, strides: Shape, beside: Sequence[tuple[Shape, Shape]]) -> bool:
+    """Does a kernel take these strides, beside operands of these shapes and strides that its row speaks of?"""
+    if not row.rule.takes(shape, strides):
+        return False
+    if not row.beside:
+        return True
+    # Where one is in channels_last, a kernel for this format is chosen.
+    return all(is_dense(*each) for each in ((shape, strides), *beside)) or all(
+        is_channels_last(*each) for each in ((shape, strides), *beside)
+    )
