@@ -135,7 +135,7 @@ class Layout:
         ):
             return None
         axes = [tuple(names[factor] if isinstance(factor, Named) else factor for factor in axis) for axis in upper.axes]
-        return self._made(axes, self.tracker.compose(upper.tracker))
+        return self._made(axes, self.tracker.then(upper.tracker))
 
     @property
     def factors(self) -> tuple[Factor, ...]:

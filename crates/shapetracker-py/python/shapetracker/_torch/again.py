@@ -138,7 +138,7 @@ class Replay:
                 value = value.view(operand.dtype)
             return torch.as_strided(value, operand.shape, operand.strides, operand.offset)
         base, tracker, fill = known
-        tracker = tracker.compose(operand.tracker())
+        tracker = tracker.then(operand.tracker())
         view = tracker.as_view()
         value = self._value(base)
         if view is not None and view.mask is None and min(view.strides, default=0) >= 0:
@@ -152,14 +152,14 @@ class Replay:
             assert made.steps is not None
             [(memory, step)] = made.steps
             known = self.state.get(memory)
-            base, tracker, fill = (memory, step, made.fill) if known is None else (known[0], known[1].compose(step), known[2])
+            base, tracker, fill = (memory, step, made.fill) if known is None else (known[0], known[1].then(step), known[2])
             self.state[made.memory] = (base, tracker, made.fill if has_mask(step) else fill)
             return
         if made is not None and made.steps is not None and len(made.steps) == 1 and event.name != "copy_":
             [(memory, step)] = made.steps
             known = self.state.get(memory)
             if known is not None:
-                tracker = known[1].compose(step)
+                tracker = known[1].then(step)
                 fill = made.fill if has_mask(step) else known[2]
                 self.values[made.memory] = _moved(tracker, self._value(known[0]), fill)
                 return
@@ -174,7 +174,7 @@ class Replay:
             if not same_strides(result.stride(), operand.strides, operand.shape) or result.storage_offset() != operand.offset:
                 length = result.untyped_storage().nbytes() // result.element_size()
                 new = ShapeTracker.contiguous(length).as_strided(operand.shape, result.stride(), result.storage_offset())
-                self.state[operand.memory] = (operand.memory, new.compose(places(operand)), 0)
+                self.state[operand.memory] = (operand.memory, new.then(places(operand)), 0)
 
     def _put(self, value: Any) -> Any:
         if isinstance(value, Operand):

@@ -15,25 +15,16 @@ __all__ = ["GATHERS", "MOVES", "joined"]
 GATHERS = ("index", "index_select", "gather", "take")
 
 
-def _after(tracker: Tracker, call: str) -> Tracker:
-    """After a method of the library's notation, such as `roll(1, 0)`."""
-    return tracker.compose(ShapeTracker.parse(f"({', '.join(map(str, tracker.shape))},).{call}"))
-
-
-def _through(tracker: Tracker, function: str, *arguments: Any) -> Tracker:
-    """After a function that the library's notation reads, such as `F.pad`."""
-    said = "".join(f", {argument}" for argument in arguments)
-    return tracker.compose(ShapeTracker.parse(f"{function}(torch.empty({', '.join(map(str, tracker.shape))}){said})"))
-
-
 def _roll(tracker: Tracker, shifts: Any, dims: Any = ()) -> Tracker:
     shifts = (shifts,) if isinstance(shifts, int) else shifts
     dims = (dims,) if isinstance(dims, int) else dims
     if not tracker.ndim:
         return tracker
     if not dims:
-        return _after(tracker, f"roll({shifts[0]})")
-    return _after(tracker, ".".join(f"roll({by}, {axis})" for by, axis in zip(shifts, dims, strict=True)))
+        return tracker.roll(shifts[0])
+    for by, axis in zip(shifts, dims, strict=True):
+        tracker = tracker.roll(by, axis)
+    return tracker
 
 
 def _flip(tracker: Tracker, dims: Sequence[int]) -> Tracker:
@@ -44,23 +35,27 @@ def _repeat(tracker: Tracker, repeats: Sequence[int]) -> Tracker:
     if not repeats:
         return tracker
     tracker = tracker if tracker.ndim else tracker.reshape(1)
-    return _after(tracker, f"repeat({', '.join(map(str, repeats))})")
+    return tracker.repeat(*repeats)
 
 
 def _pad(tracker: Tracker, pads: Sequence[int], value: Any = 0) -> Tracker:
-    return _through(tracker, "F.pad", tuple(pads)) if pads else tracker
+    """As `F.pad` says it: from the last axis on, and with what is negative cut off."""
+    if not pads:
+        return tracker
+    text = f"F.pad(torch.empty({', '.join(map(str, tracker.shape))}), {tuple(pads)})"
+    return tracker.then(ShapeTracker.parse(text))
 
 
 def _pixel_shuffle(tracker: Tracker, factor: int) -> Tracker:
-    return _through(tracker, "F.pixel_shuffle", factor)
+    return tracker.pixel_shuffle(factor)
 
 
 def _pixel_unshuffle(tracker: Tracker, factor: int) -> Tracker:
-    return _through(tracker, "F.pixel_unshuffle", factor)
+    return tracker.pixel_unshuffle(factor)
 
 
 def _rot90(tracker: Tracker, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tracker:
-    return _after(tracker, f"rot90({k}, ({dims[0]}, {dims[1]}))")
+    return tracker.rot90(k, (dims[0], dims[1]))
 
 
 def _channel_shuffle(tracker: Tracker, groups: int) -> Tracker:

@@ -98,7 +98,7 @@ class Judge:
             assert tracker is not None
             if name == "constant_pad_nd":
                 made.fill = event.args[2] if len(event.args) > 2 else 0
-            made.steps = [(source.memory, tracker.compose(places(target)))]
+            made.steps = [(source.memory, tracker.then(places(target)))]
             copy.roots = (source.memory.label(),)
         if len(made.steps) == 1:
             memory, step = made.steps[0]
@@ -111,11 +111,11 @@ class Judge:
                 and before.whole is not None
                 and (before.fill == made.fill or not has_mask(before.whole) or not has_mask(step))
             ):
-                made.root, made.whole = before.root, before.whole.compose(step)
+                made.root, made.whole = before.root, before.whole.then(step)
                 if has_mask(before.whole):
                     made.fill = before.fill
             copy.chain = (*earlier, copy.number)
-            copy.tracker = made.whole.compose(target.tracker())
+            copy.tracker = made.whole.then(target.tracker())
         else:
             copy.chain = (copy.number,)
 
@@ -132,12 +132,12 @@ class Judge:
         if len({memory for memory, _ in both}) == 1:
             together = joined([tracker for _, tracker in both], axis)
             if together is not None:
-                return [(both[0][0], together.compose(whole))]
+                return [(both[0][0], together.then(whole))]
         parts, start, total = [], 0, target.shape[axis]
         for memory, tracker in both:
             end = start + tracker.shape[axis]
             padded = tracker.pad(*((start, total - end) if at == axis else (0, 0) for at in range(tracker.ndim)))
-            parts.append((memory, padded.compose(whole)))
+            parts.append((memory, padded.then(whole)))
             start = end
         return parts
 
@@ -171,7 +171,7 @@ class Judge:
         if copy.kept:
             source, whole = parts[0][:2]
             target = event.outputs[0] if event.name != "copy_" else event.operands[0][1]
-            view = None if target is None or len(parts) > 1 else whole.compose(target.tracker()).as_view()
+            view = None if target is None or len(parts) > 1 else whole.then(target.tracker()).as_view()
             if view is None or view.mask is not None or min(view.strides, default=0) < 0:
                 copy.verdict = "output"
                 copy.reason = f"it is there still at the end, and no strides of {source.label()} are the same tensor"
@@ -206,7 +206,7 @@ class Judge:
     def _place(self, memory: Memory, tracker: Tracker, state: dict[Memory, Where] | None = None) -> Where:
         """A tracker over a recorded memory, over the memory where its elements lie."""
         known = (self.state if state is None else state).get(memory)
-        return (memory, tracker) if known is None else (known[0], known[1].compose(tracker))
+        return (memory, tracker) if known is None else (known[0], known[1].then(tracker))
 
     def _over(self, operand: Operand, state: dict[Memory, Where]) -> Where:
         return self._place(operand.memory, operand.tracker(), state)
@@ -282,7 +282,7 @@ class Judge:
         at = f"{event.name} at {event.line()}"
         if operand.memory is made.memory and len(parts) > 1:
             rec = operand.tracker()
-            over = [(base, part.compose(rec)) for base, part in parts]
+            over = [(base, part.then(rec)) for base, part in parts]
             whole = [(base, part) for base, part in over if not has_mask(part)]
             if len(whole) != 1:
                 return self._several(made, event, operand, over, evidence)
@@ -439,7 +439,7 @@ class Judge:
                         1 + sum((n - 1) * s for n, s in zip(out.shape, strides, strict=True)) if math.prod(out.shape) else 0
                     )
                     new = ShapeTracker.contiguous(length).as_strided(out.shape, strides, 0)
-                    place = (out.memory, new.compose(places(out)))
+                    place = (out.memory, new.then(places(out)))
                     if out.memory in state and state[out.memory] == place:
                         continue
                     state[out.memory] = place
