@@ -143,3 +143,10 @@ def test_a_tracker_and_then_a_later_one() -> None:
     with pytest.warns(DeprecationWarning, match="`base.then"):
         assert turned.compose(View((6,))) == turned.reshape(6)
     assert shapetracker.ShapeTracker.view is ShapeTracker.reshape
+
+
+def test_names_that_the_shape_does_not_have_any_more() -> None:
+    b, t, roll = Sym("B", 2, 64), Sym("T", 3, 4096), Sym("roll", 1, 8)
+    turned = ShapeTracker.contiguous(b, t, roll).given(b + t >= 6)[1, :, 0]
+    assert turned.roll(1, 0).at(B=3, T=5, roll=2) == ShapeTracker.contiguous(3, 5, 2)[1, :, 0].roll(1, 0)
+    assert turned.roll(1, 0).names == turned.names

@@ -33,7 +33,7 @@ def random_step(rng: random.Random, shape: tuple[Any, ...]) -> tuple[str, tuple[
     axis = rng.randrange(rank) if rank else 0
     match rng.choice(
         ["permute", "transpose", "reshape", "reshape", "reshape", "pad", "shrink", "flip", "step", "expand", "broadcast_to"]
-        + ["squeeze", "squeeze all", "unsqueeze", "as_strided", "compose", "index", "index", "given", "contiguous"]
+        + ["squeeze", "squeeze all", "unsqueeze", "as_strided", "then", "index", "index", "given", "contiguous"]
     ):
         case "permute":
             return "permute", tuple(rng.sample(range(rank), rank))
@@ -70,8 +70,8 @@ def random_step(rng: random.Random, shape: tuple[Any, ...]) -> tuple[str, tuple[
             return "unsqueeze", (axis,)
         case "as_strided":
             return "as_strided", ((rng.choice([K, 2]), 2), rng.choice([(1, 1), (0, 1), (1, S)]), rng.choice([0, 1, S]))
-        case "compose":
-            return "compose", (ShapeTracker.contiguous(*shape).flip(axis) if rank else ShapeTracker.contiguous(1),)
+        case "then":
+            return "then", (ShapeTracker.contiguous(*shape).flip(axis) if rank else ShapeTracker.contiguous(1),)
         case "given":
             return "given", tuple(size >= 1 for size in shape if isinstance(size, Sym))
         case "contiguous":

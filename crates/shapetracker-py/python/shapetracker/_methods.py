@@ -48,15 +48,16 @@ def _names(value: Any) -> dict[str, tuple[int | None, int | None]]:
 
 def _over(tracker: ShapeTracker[Any], call: str, arguments: Any) -> ShapeTracker[Any]:
     """The row-major tracker of a tracker's shape after a call."""
-    text = _said("shape", tracker.shape) + call
-    names = {name: ends for name, ends in _names(arguments).items() if name not in tracker.names}
-    if not tracker.names and not names:
-        return ShapeTracker.parse(text)
-    ends = (f"{name}={'' if lo is None else lo}..{'' if hi is None else hi + 1}" for name, (lo, hi) in names.items())
+    shape, given = _said("shape", tracker.shape), _names(arguments)
+    if not tracker.names and not given:
+        return ShapeTracker.parse(shape + call)
     # What is said of names that the shape and the call do not have is said by the tracker itself.
-    there = set(_NAME.findall(text))
-    known = (fact for fact in tracker.known.split(", ") if fact and there.issuperset(_NAME.findall(fact)))
-    return ShapeTracker.parse(text, where=", ".join((*known, *ends)))
+    there = {*_NAME.findall(shape), *given}
+    facts = [fact for fact in tracker.known.split(", ") if fact and there.issuperset(_NAME.findall(fact))]
+    for name, (lo, hi) in given.items():
+        if name not in tracker.names:
+            facts.append(f"{name}={'' if lo is None else lo}..{'' if hi is None else hi + 1}")
+    return ShapeTracker.parse(shape + call, where=", ".join(facts))
 
 
 def _method(name: str, several: bool) -> Callable[..., Any]:
