@@ -1,5 +1,6 @@
 """What a type checker knows of trackers: whether their sizes are numbers or may have names in them."""
 
+import doctest
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,15 @@ first(named)  # type: ignore[arg-type]
 '''
 
 
-def test_types_are_those_of_the_sizes(tmp_path: Path) -> None:
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "twenty-questions.md"
+
+
+def test_types_are_those_of_the_sizes_and_the_guide_has_types(tmp_path: Path) -> None:
     api = pytest.importorskip("mypy.api")
-    program = tmp_path / "program.py"
+    program, guide = tmp_path / "program.py", tmp_path / "guide.py"
     program.write_text(PROGRAM)
-    said, wrong, code = api.run(["--strict", "--python-version", "3.11", "--cache-dir", str(tmp_path), str(program)])
+    lines = doctest.DocTestParser().get_examples(GUIDE.read_text()) if GUIDE.exists() else []
+    guide.write_text("".join(line.source for line in lines))
+    options = ["--strict", "--python-version", "3.11", "--cache-dir", str(tmp_path)]
+    said, wrong, code = api.run([*options, str(program), str(guide)])
     assert code == 0, said + wrong
