@@ -5,6 +5,7 @@ use std::io::Read;
 use serde_json::Value;
 use shapetracker::expr::IndexExpr;
 use shapetracker::{ShapeTracker, View};
+use shapetracker_testing::is_text_held;
 
 use crate::oracle::{RawView, evaluate};
 
@@ -95,6 +96,13 @@ pub(crate) fn all() -> Vec<Case> {
         ),
     ]);
     cases.extend(corpus());
+    cases
+}
+
+/// Those that this run holds, and runs in each language: code is written alike in both forms of the tests, which share them.
+pub(crate) fn held() -> Vec<Case> {
+    let mut cases = all();
+    cases.retain(|case| is_text_held(&case.name, 0));
     cases
 }
 

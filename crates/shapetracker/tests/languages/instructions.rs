@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use shapetracker::expr::{Cost, Language};
+use shapetracker_testing::judges_sums;
 
 use crate::cases;
 use crate::programs::number_type;
@@ -99,6 +100,10 @@ fn compiled(step: usize) -> Option<Vec<Compiled>> {
 
 #[test]
 fn found_by_an_audit_recorded_stacks_need_hardly_more_instructions_than_the_reference() {
+    // What the compiler makes of all of them together is judged.
+    if !judges_sums() {
+        return;
+    }
     let all = std::env::var_os("INSTRUCTIONS").is_some_and(|value| value == "all");
     let Some(stacks) = compiled(if all { 1 } else { 16 }) else { return };
     let total = |side: usize| stacks.iter().map(|stack| stack.instructions[side]).sum::<usize>();
