@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyIterator, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use shapetracker::advice as library;
 use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
 use shapetracker_symbolic::{Answer as Values, Scope};
@@ -37,8 +37,8 @@ pub(crate) fn advice<'py>(
     names: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Advice> {
     const OP: &str = "advice";
-    // What can be gone through only once is so now.
-    let once = |base: &Any<'py>| match base.is_instance_of::<PyIterator>() {
+    // What can be gone through only once is so now, and what may change later is kept as it is.
+    let once = |base: &Any<'py>| match base.is_instance_of::<PyIterator>() || base.is_instance_of::<PyList>() {
         true => Ok(PyTuple::new(py, base.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.into_any()),
         false => Ok::<_, PyErr>(base.clone()),
     };

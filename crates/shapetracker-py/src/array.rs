@@ -56,16 +56,7 @@ pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     }
 }
 
-/// Reads a tracker's tensor from an array, whose elements in row-major order are the tracker's buffer, in one pass.
-///
-/// Where the tracker is masked the result has `fill`, which must be a value of the array's type; 0 stands for zero
-/// bytes. The result is a PyTorch tensor for a tensor, and a NumPy array for everything else; without NumPy a
-/// memoryview. Where no data need move the result is a view of the array's memory, read-only if the array is or if two
-/// indices share an element (PyTorch has nothing read-only); `copy=True` copies always, and `copy=False` raises
-/// Unmerged, with the witness, or ValueError where a copy is needed. Without NumPy only contiguous results are views.
-///
-/// `threads` says how many move data, 0 for as many as the machine has. The interpreter lock is released meanwhile, and
-/// nobody may write to the array.
+/// `shapetracker.apply` of a tracker or a view, which says what it does.
 #[pyfunction]
 #[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None))]
 #[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1)")]

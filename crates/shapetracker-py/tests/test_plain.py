@@ -72,6 +72,13 @@ def test_answers_are_kept(ask: Callable[[], Any]) -> None:
     assert page.startswith("<pre>") and page.count("<pre>") == page.count("</pre>") == 1
 
 
+def test_a_question_is_kept_as_it_was_asked() -> None:
+    shape = [2, 3]
+    answer = advice("x.T.view(-1)", shape)
+    shape[0] = 7
+    assert str(pickle.loads(pickle.dumps(answer))) == str(answer)
+
+
 def test_plain_data_is_what_the_answer_says() -> None:
     answer = explain_view(np.zeros((4, 6), np.int32).T, 24)
     plain = to_dict(answer)

@@ -1,7 +1,8 @@
 //! What a layout of named sizes is to those who use it: in which order its elements lie and what takes it as it is, each for which
 //! values of the names.
 
-use shapetracker::describe::{Format, Line, formats_of};
+use shapetracker::Dims;
+use shapetracker::describe::{Format, Line, formats_of, named_orders};
 use shapetracker::json::Value;
 use shapetracker::text::tuple;
 
@@ -259,16 +260,12 @@ impl ShapeTracker {
     ///
     /// Cost: that of [`ShapeTracker::equality`] for each order, and of [`ShapeTracker::collision`].
     pub fn describe(&self, bytes: Option<u32>) -> Description {
-        let rank = self.rank() as i64;
-        let mut orders =
-            vec![("row-major", (0..rank).collect::<Vec<i64>>()), ("column-major", (0..rank).rev().collect())];
-        match rank {
-            0 | 1 => orders.truncate(1),
-            4 => orders.push(("channels_last", vec![0, 2, 3, 1])),
-            5 => orders.push(("channels_last_3d", vec![0, 2, 3, 4, 1])),
-            _ => {}
+        let mut orders = named_orders(self.rank());
+        if self.rank() < 2 {
+            // They are one.
+            orders.truncate(1);
         }
-        let dense = |axes: Vec<i64>| match self.plain() {
+        let dense = |axes: Dims| match self.plain() {
             Some(view) => self.dense(view, &axes).unwrap_or(Equality::Undecided),
             None => self.permute(axes).map_or(Equality::Undecided, |turned| turned.contiguity()),
         };

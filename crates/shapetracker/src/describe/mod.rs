@@ -33,7 +33,7 @@ mod text;
 mod vector;
 
 pub use matrix::{Matrix, MatrixForm, NoMatrix};
-pub use order::{Digit, Format, Order, formats_of};
+pub use order::{Digit, Format, Order, formats_of, named_orders};
 pub use overlap::{Apart, Overlap};
 pub use reported::Reported;
 pub use tensor_map::{NoTensorMap, TensorMap, TensorMapDim};

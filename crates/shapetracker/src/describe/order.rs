@@ -233,14 +233,24 @@ fn order_of(name: &str, rank: usize) -> Option<Dims> {
     }
 }
 
+/// The orders of so many axes that have a name, with the axes of each, the outermost first: `row-major`, `column-major`, and of four
+/// and five axes `channels_last` and `channels_last_3d`.
+///
+/// ```
+/// let orders = shapetracker::describe::named_orders(4);
+/// assert_eq!((orders[2].0, &orders[2].1[..]), ("channels_last", &[0, 2, 3, 1][..]));
+/// ```
+pub fn named_orders(rank: usize) -> Vec<(&'static str, Dims)> {
+    let channels = if rank == 5 { "channels_last_3d" } else { "channels_last" };
+    let names = ["row-major", "column-major", channels].into_iter();
+    names.filter_map(|name| Some((name, order_of(name, rank)?))).collect()
+}
+
 /// What the order of some digits is called.
 fn names(digits: &[Digit], rank: usize) -> Vec<&'static str> {
     let mut axes: Vec<i64> = digits.iter().map(|digit| digit.axis as i64).collect();
-    let is_named = |name: &&str| {
-        order_of(name, rank).is_some_and(|order| order.iter().filter(|axis| axes.contains(axis)).eq(&axes))
-    };
-    let channels = if rank == 5 { "channels_last_3d" } else { "channels_last" };
-    let names = ["row-major", "column-major", channels].into_iter().filter(is_named).collect();
+    let is_named = |order: &Dims| order.iter().filter(|axis| axes.contains(axis)).eq(&axes);
+    let names = named_orders(rank).into_iter().filter(|(_, order)| is_named(order)).map(|(name, _)| name).collect();
     let length = axes.len();
     axes.sort_unstable();
     axes.dedup();
