@@ -17,7 +17,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from compare import Decide
+from compare import Decide, verdict
 
 # How many leaves and coordinates the layouts of one tiler have at most, and one in how many refusals is asked.
 MOST_LEAVES = 60
@@ -152,9 +152,7 @@ def compare_compositions(questions, decide, command):
             wrong.append({"a": a, "b": b, "strict": strict, "proved": None, "library": answer})
     print(f"compositions: {sum(map(len, found.values()))} found, {len(refused)} refused, of which {len(asked_of)} were asked, "
           f"{slow} too slow, in {time.time() - began:.1f} s; {len(wrong)} disagree")
-    for one in wrong[:5]:
-        print(json.dumps(one))
-    return not wrong
+    return verdict(wrong, slow, sum(map(len, found.values())) + len(refused) + slow)
 
 
 def compare_recorded(decide, command):
@@ -170,9 +168,7 @@ def compare_recorded(decide, command):
         if not proved == library == expected:
             wrong.append({"a": a, "b": b, "proved": proved, "library": library, "recorded": expected})
     print(f"recorded compositions: {len(RECORDED)}; {len(wrong)} disagree")
-    for one in wrong[:5]:
-        print(json.dumps(one))
-    return not wrong
+    return verdict(wrong, 0, len(RECORDED))
 
 
 def coalesced(modes):
@@ -224,9 +220,7 @@ def compare_complements(questions, decide, command):
         if proved != library:
             wrong.append({"modes": modes, "cotarget": cotarget, "proved": proved, "library": answer})
     print(f"complements: {len(questions)}, {none} of them none, in {time.time() - began:.1f} s; {len(wrong)} disagree")
-    for one in wrong[:5]:
-        print(json.dumps(one))
-    return not wrong
+    return verdict(wrong, 0, len(questions))
 
 
 def main():

@@ -250,6 +250,24 @@ def test_an_array_is_replaced_when_the_result_is_whole(form: int, tmp_path: Path
         stz.apply(turned, x, tmp_path / "z", memory=1.5)
 
 
+@pytest.mark.parametrize("problem", [OSError("no room"), KeyboardInterrupt()], ids=["error", "interrupted"])
+def test_an_array_that_cannot_be_replaced_stays(problem: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, path = stored(values_of((4, 6)), (3, 4)), tmp_path / "y.zarr"
+    stored(values_of((100,)), (10,), path)
+    rename = Path.rename
+
+    def renamed(self: Path, target: Any) -> Path:
+        if self.suffix == ".partial":
+            raise problem
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    with pytest.raises((ValueError, KeyboardInterrupt)):
+        stz.apply(turned, x, path, overwrite=True)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["y.zarr"]
+    assert np.array_equal(zarr.open_array(path, mode="r")[...], values_of((100,)))
+
+
 def test_stores_that_are_read_only(tmp_path: Path) -> None:
     x = stored(values_of((4, 6)), (3, 4))
     for store in (zarr.storage.MemoryStore(read_only=True), zarr.storage.LocalStore(tmp_path / "y", read_only=True)):

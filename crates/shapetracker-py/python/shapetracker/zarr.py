@@ -87,13 +87,14 @@ def apply(
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
-    has `fill`, and this is its fill value: None stands for the array's own.
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker.
+    Where it is masked the result has `fill`, and this is its fill value: None stands for the array's own.
 
-    `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with `overwrite=True`
-    an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and
-    zarr-python gives every array of it that it opens the machine's own.) A path is written to a folder beside it, which then
-    gets its name; in any other store the metadata come last.
+    `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with
+    `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order,
+    attributes and codecs are those of the array. (The third format has the byte order in a codec, and zarr-python gives every array
+    of it that it opens the machine's own.) A path is written to a folder beside it, which then gets its name; in any other store the
+    metadata come last.
 
     `chunks` are the sizes of the result's chunks; "auto" chooses some that come from few chunks of the array, as large
     as those or up to four times as large, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
@@ -396,11 +397,13 @@ class _Place:
             self._beside().rename(final)
             return
         before = self._beside().with_suffix(".before")
-        final.rename(before)
         try:
+            final.rename(before)
             self._beside().rename(final)
-        except OSError:
-            before.rename(final)
+        except BaseException:
+            # Whatever came between the two: what was there is there again.
+            if before.exists() and not final.exists():
+                before.rename(final)
             raise
         shutil.rmtree(before, ignore_errors=True)
 
