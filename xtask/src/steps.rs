@@ -118,6 +118,13 @@ pub(crate) const STEPS: &[Step] = &[
         .after(After::Page),
     // The step `web` builds the library as a part of the engine.
     Step::new("wasm", "The library alone builds for WebAssembly", web::check_library).when(When::Long),
+    // The step `fuzz` runs it without, and `sanitizer` runs the tests of the unsafe code.
+    Step::new(
+        "fuzz-sanitizer",
+        "The fuzz target of copies touches no memory that it should not, for FUZZ_SECONDS (10)",
+        fuzz_in_sanitizer,
+    )
+    .when(When::Long),
     // The step `clippy` checks their types.
     Step::new("benches", "The benchmarks link", benches).when(When::Long),
     // The step `tests` runs all of them with debug assertions, and `release` those from outside.
@@ -270,9 +277,23 @@ const FUZZING: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitiz
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0";
 
-/// Builds the fuzz targets and runs each for some seconds. Only `copy` reaches unsafe code and needs a sanitizer, which
-/// takes the nightly compiler; for the others the stable one will do.
+/// Builds the fuzz targets and runs each for some seconds.
 fn fuzz(workspace: &Workspace) -> Outcome {
+    fuzz_with(workspace, None)
+}
+
+/// The same with the one that reaches unsafe code under the address sanitizer, which takes the nightly compiler and compiles all
+/// that the target stands on once more.
+fn fuzz_in_sanitizer(workspace: &Workspace) -> Outcome {
+    let host = toolchains::host(workspace)?;
+    if !toolchains::has_address_sanitizer(workspace, &host) {
+        return Err(skipped("it needs Rust's nightly compiler (rustup toolchain install nightly)"));
+    }
+    fuzz_with(workspace, Some("copy"))
+}
+
+/// Builds and runs all fuzz targets, or one of them under the address sanitizer.
+fn fuzz_with(workspace: &Workspace, sanitized: Option<&str>) -> Outcome {
     if !has_fuzz_targets(workspace) {
         return Err(skipped("there are no fuzz targets"));
     }
@@ -285,31 +306,25 @@ fn fuzz(workspace: &Workspace) -> Outcome {
     }
 
     let host = toolchains::host(workspace)?;
-    let has_sanitizer = toolchains::has_address_sanitizer(workspace, &host);
-    let (sanitized, plain): (Vec<String>, Vec<String>) =
-        workspace.fuzz_targets()?.into_iter().partition(|target| has_sanitizer && target == "copy");
-    let features = if sanitized.is_empty() { "safe,copy" } else { "safe" };
-    for (targets, features, compiler, flags) in [
-        (&plain, features, "cargo", FUZZING.to_owned()),
-        (&sanitized, "copy", "rustup", format!("{FUZZING} -Zsanitizer=address")),
-    ] {
-        if targets.is_empty() {
-            continue;
+    let mut targets = workspace.fuzz_targets()?;
+    let (compiler, run, features, flags) = match sanitized {
+        None => ("cargo", "", "safe,copy", FUZZING.to_owned()),
+        Some(name) => {
+            targets.retain(|target| target == name);
+            ("rustup", "run nightly cargo ", name, format!("{FUZZING} -Zsanitizer=address"))
         }
-        let run = if compiler == "rustup" { "run nightly cargo " } else { "" };
-        let names: String = targets.iter().map(|name| format!(" --bin {name}")).collect();
-        // The target is named so that build scripts and macros are built without the flags.
-        let build = format!("{run}build --release --manifest-path fuzz/Cargo.toml --target {host}{names}");
-        let mut build = workspace.command(compiler, &format!("{build} --no-default-features --features {features}"));
-        // Optimising more takes longer than so short a run gains.
-        for setting in ["opt-level=1", "lto='off'", "debug=false"] {
-            build.args(["--config", &format!("profile.release.{setting}")]);
-        }
-        workspace.run(build.env("RUSTFLAGS", flags))?;
+    };
+    let names: String = targets.iter().map(|name| format!(" --bin {name}")).collect();
+    // The target is named so that build scripts and macros are built without the flags.
+    let build = format!("{run}build --release --manifest-path fuzz/Cargo.toml --target {host}{names}");
+    let mut build = workspace.command(compiler, &format!("{build} --no-default-features --features {features}"));
+    // Optimising more takes longer than so short a run gains.
+    for setting in ["opt-level=1", "lto='off'", "debug=false"] {
+        build.args(["--config", &format!("profile.release.{setting}")]);
     }
+    workspace.run(build.env("RUSTFLAGS", flags))?;
 
     // Each takes one processor.
-    let targets: Vec<&String> = plain.iter().chain(&sanitized).collect();
     for pair in targets.chunks(2) {
         thread::scope(|scope| {
             let runs: Vec<_> =

@@ -78,19 +78,21 @@ mod tests {
             let bytes = rows * columns * width;
             assert!(bytes > STREAM);
             let source: Vec<u8> = (0..64 + bytes).map(|at| ((at * 2_654_435_761) >> 12) as u8).collect();
-            for (tuning, before) in
-                Tuning::all(true).flat_map(|tuning| [0, 16, 3 * width].map(|before| (tuning, before)))
-            {
+            for before in [0, 16, 3 * width] {
                 let source = &source[before..][..bytes];
-                let mut tensor = vec![0; before + bytes];
-                // SAFETY: reading writes only bytes with values.
-                let room: &mut [MaybeUninit<u8>] = unsafe { memory::room_of_bytes(&mut tensor[before..]) };
-                reading.run(source, room, &vec![0; width], false, tuning, &Threads::one());
-                let wrong = tensor[before..].chunks_exact(width).enumerate().find(|(at, element)| {
-                    let (column, row) = (at / rows, at % rows);
-                    *element != &source[(row * columns + column) * width..][..width]
-                });
-                assert_eq!(wrong, None, "{rows} x {columns} of {width} bytes, {tuning:?}, {before} bytes on");
+                let mut transposed = Vec::with_capacity(bytes);
+                for (column, row) in (0..columns).flat_map(|column| (0..rows).map(move |row| (column, row))) {
+                    transposed.extend_from_slice(&source[(row * columns + column) * width..][..width]);
+                }
+                for tuning in Tuning::all(true) {
+                    let mut tensor = vec![0; before + bytes];
+                    // SAFETY: reading writes only bytes with values.
+                    let room: &mut [MaybeUninit<u8>] = unsafe { memory::room_of_bytes(&mut tensor[before..]) };
+                    reading.run(source, room, &vec![0; width], false, tuning, &Threads::one());
+                    let wrong = || (0..bytes).find(|&at| tensor[before + at] != transposed[at]).map(|at| at / width);
+                    let element = if tensor[before..] == transposed { None } else { wrong() };
+                    assert_eq!(element, None, "{rows} x {columns} of {width} bytes, {tuning:?}, {before} bytes on");
+                }
             }
         }
     }
