@@ -3,7 +3,7 @@
     Where shards are even the device is a digit of the position.  Elsewhere it is a word, made of ramps and
     repetitions, and whether two words are the same is told without spelling them out. *)
 
-From Coq Require Import ZArith Lia List.
+From Coq Require Import ZArith Lia List Bool.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -824,3 +824,187 @@ Proof.
     ltac:(exists k; lia)) as G.
   unfold place_of in G. rewrite !Z.div_1_r, Z.mod_small in G by lia. exact G.
 Qed.
+
+(** * Uneven shards *)
+
+(** Where part [j] of a piece begins and how long it is, how many places device [j] has, which, and how many of them
+    are below a place. *)
+Definition piece_of (pieces n : Z) : Z := Z.max 1 (ceiling n pieces).
+Definition begin_of (parts piece j : Z) : Z := Z.min (ceiling piece parts * j) piece.
+Definition part_of (parts piece j : Z) : Z := Z.min (piece - begin_of parts piece j) (ceiling piece parts).
+
+Definition held (pieces parts n j : Z) : Z :=
+  let piece := piece_of pieces n in n / piece * part_of parts piece j + part_of parts (n mod piece) j.
+
+Definition held_place (pieces parts n j rank : Z) : Z :=
+  let piece := piece_of pieces n in let part := part_of parts piece j in let full := n / piece in
+  if (0 <? part) && (rank / part <? full) then rank / part * piece + begin_of parts piece j + rank mod part
+  else full * piece + begin_of parts (n mod piece) j + (rank - full * part).
+
+Definition held_below (pieces parts n j x : Z) : Z :=
+  let piece := piece_of pieces n in let length := Z.min piece (n - x / piece * piece) in
+  x / piece * part_of parts piece j
+    + Z.min (Z.max (x mod piece - begin_of parts length j) 0) (part_of parts length j).
+
+Lemma ceiling_bounds : forall n b, 0 <= n -> 0 < b -> n <= b * ceiling n b < n + b.
+Proof.
+  intros n b N B. unfold ceiling. pose proof (Z.div_mod n b ltac:(lia)). pose proof (Z.mod_pos_bound n b B).
+  destruct (Z.eqb_spec (n mod b) 0); lia.
+Qed.
+
+(** A place is that of the device whose part it is in. *)
+Lemma in_part : forall parts piece x j, 0 < parts -> 0 <= x < piece -> 0 <= j ->
+  (x / ceiling piece parts = j <-> begin_of parts piece j <= x < begin_of parts piece j + part_of parts piece j).
+Proof.
+  intros parts piece x j P X J. unfold part_of, begin_of. pose proof (ceiling_bounds piece parts ltac:(lia) P).
+  set (w := ceiling piece parts) in *. assert (W : 0 < w) by nia.
+  pose proof (Z.div_mod x w ltac:(lia)). pose proof (Z.mod_pos_bound x w W). set (q := x / w) in *. split.
+  - intros <-. lia.
+  - intros I. assert (w * j <= x < w * j + w) by lia. destruct (Z.lt_trichotomy q j) as [C|[C|C]]; [|assumption|].
+    + assert (w * (q + 1) <= w * j) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    + assert (w * (j + 1) <= w * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+Qed.
+
+Lemma part_bounds : forall parts piece j, 0 < parts -> 0 <= piece -> 0 <= j ->
+  0 <= begin_of parts piece j /\ 0 <= part_of parts piece j /\ begin_of parts piece j + part_of parts piece j <= piece.
+Proof.
+  intros parts piece j P N J. unfold part_of, begin_of. pose proof (ceiling_bounds piece parts N P).
+  assert (0 <= ceiling piece parts) by nia. assert (0 <= ceiling piece parts * j) by (apply Z.mul_nonneg_nonneg; lia).
+  lia.
+Qed.
+
+Lemma piece_positive : forall pieces n, 1 <= piece_of pieces n.
+Proof. intros. unfold piece_of. lia. Qed.
+
+(** They are counted one by one: each place below [n] counts for its device, and for no other. *)
+Theorem below_counts : forall pieces parts n j, 0 < parts -> 0 <= n -> 0 <= j ->
+  held_below pieces parts n j 0 = 0 /\ held_below pieces parts n j n = held pieces parts n j /\
+  forall x, 0 <= x < n -> held_below pieces parts n j (x + 1) =
+    held_below pieces parts n j x + (if owner pieces parts n x =? j then 1 else 0).
+Proof.
+  intros pieces parts n j P N J. pose proof (piece_positive pieces n) as Q. unfold held_below, held, owner.
+  fold (piece_of pieces n). set (p := piece_of pieces n) in *. cbv zeta.
+  assert (B : forall l, 0 <= l -> _) by (intros l L; exact (part_bounds parts l j P L J)).
+  split; [|split].
+  - rewrite Z.div_0_l, Z.mod_0_l by lia. destruct (B (Z.min p (n - 0 * p)) ltac:(lia)) as (B1 & B2 & B3). lia.
+  - f_equal. pose proof (Z.div_mod n p ltac:(lia)). pose proof (Z.mod_pos_bound n p ltac:(lia)).
+    replace (Z.min p (n - n / p * p)) with (n mod p) by lia. destruct (B (n mod p) ltac:(lia)) as (B1 & B2 & B3). lia.
+  - intros x X. pose proof (Z.div_mod x p ltac:(lia)) as D. pose proof (Z.mod_pos_bound x p ltac:(lia)) as M.
+    set (q := x / p) in *. set (m := x mod p) in *. set (l := Z.min p (n - q * p)) in *. assert (L : m < l) by lia.
+    pose proof (in_part parts l m j P ltac:(lia) J) as I. destruct (B l ltac:(lia)) as (B1 & B2 & B3).
+    destruct (Z.eq_dec (m + 1) p) as [E|E].
+    + assert (l = p) by lia.
+      replace (x + 1) with ((q + 1) * p) by lia. rewrite Z.div_mul, Z.mod_mul by lia.
+      set (l' := Z.min p (n - (q + 1) * p)). assert (L' : 0 <= l') by lia. destruct (B l' L') as (C1 & C2 & C3).
+      replace l with p in * by lia. destruct (Z.eqb_spec (m / ceiling p parts) j) as [T|T].
+      * apply I in T. lia.
+      * assert (~ (begin_of parts p j <= m < begin_of parts p j + part_of parts p j)) by tauto. lia.
+    + replace ((x + 1) / p) with q by (apply Z.div_unique with (m + 1); lia).
+      replace ((x + 1) mod p) with (m + 1) by (apply Z.mod_unique with q; lia). fold l.
+      destruct (Z.eqb_spec (m / ceiling l parts) j) as [T|T].
+      * apply I in T. lia.
+      * assert (~ (begin_of parts l j <= m < begin_of parts l j + part_of parts l j)) by tauto. lia.
+Qed.
+
+(** So the places of a device are in their order those at which the count goes up. *)
+Theorem place_exact : forall pieces parts n j rank, 0 < parts -> 0 <= n -> 0 <= j ->
+  0 <= rank < held pieces parts n j ->
+  let x := held_place pieces parts n j rank in
+  0 <= x < n /\ owner pieces parts n x = j /\ held_below pieces parts n j x = rank.
+Proof.
+  intros pieces parts n j rank P N J R. pose proof (piece_positive pieces n) as Q.
+  unfold held_place, held_below, held, owner in *. fold (piece_of pieces n) in *. set (p := piece_of pieces n) in *.
+  cbv zeta in *. set (full := n / p) in *. set (w := part_of parts p j) in *.
+  pose proof (Z.div_mod n p ltac:(lia)) as D. pose proof (Z.mod_pos_bound n p ltac:(lia)) as M. fold full in D.
+  assert (F : 0 <= full) by (apply Z.div_pos; lia).
+  destruct (part_bounds parts p j P ltac:(lia) J) as (B1 & B2 & B3). fold w in B2, B3.
+  destruct (part_bounds parts (n mod p) j P ltac:(lia) J) as (C1 & C2 & C3).
+  assert (HERE : forall q l i, 0 <= q -> 0 <= l -> l = Z.min p (n - q * p) -> 0 <= i < part_of parts l j ->
+    let x := q * p + begin_of parts l j + i in
+    0 <= x < n /\ x mod p / ceiling (Z.min p (n - x / p * p)) parts = j /\
+    x / p * w + Z.min (Z.max (x mod p - begin_of parts (Z.min p (n - x / p * p)) j) 0)
+      (part_of parts (Z.min p (n - x / p * p)) j) = q * w + i).
+  { intros q l i Q0 L0 L I x.
+    destruct (part_bounds parts l j P L0 J) as (E1 & E2 & E3).
+    assert (XQ : x / p = q) by (symmetry; apply Z.div_unique with (begin_of parts l j + i); unfold x; lia).
+    assert (XM : x mod p = begin_of parts l j + i) by (symmetry; apply Z.mod_unique with q; unfold x; lia).
+    rewrite XQ, XM, <- L. split; [unfold x; nia|]. split; [|lia]. apply in_part; lia. }
+  destruct (Z.ltb_spec 0 w) as [W|W]; cbn [andb].
+  - pose proof (Z.div_mod rank w ltac:(lia)) as DR. pose proof (Z.mod_pos_bound rank w W) as MR.
+    assert (0 <= rank / w) by (apply Z.div_pos; lia).
+    destruct (Z.ltb_spec (rank / w) full) as [T|T].
+    + assert (rank / w * p + p <= full * p) by nia.
+      destruct (HERE (rank / w) p (rank mod w)) as (H1 & H2 & H3); [assumption|lia|nia|fold w; lia|].
+      split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+    + assert (full * w <= rank / w * w) by (apply Z.mul_le_mono_nonneg_r; lia).
+      destruct (HERE full (n mod p) (rank - full * w)) as (H1 & H2 & H3); [assumption|lia|lia|lia|].
+      split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+  - assert (w = 0) by lia.
+    destruct (HERE full (n mod p) (rank - full * w)) as (H1 & H2 & H3); [assumption|lia|lia|lia|].
+    split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+Qed.
+
+(** How long the pieces are can be read off: the first device has its turn again where the second piece begins. *)
+Theorem piece_is_read : forall pieces parts n, 0 < parts -> 1 <= n ->
+  let p := piece_of pieces n in let w := ceiling (Z.min p n) parts in
+  (forall x, 0 <= x < w -> x < n -> owner pieces parts n x = 0) /\
+  (forall x, w <= x < Z.min p n -> owner pieces parts n x <> 0) /\
+  (p < n -> owner pieces parts n p = 0).
+Proof.
+  intros pieces parts n P N p w. pose proof (piece_positive pieces n) as Q. fold p in Q.
+  pose proof (ceiling_bounds (Z.min p n) parts ltac:(lia) P) as C. fold w in C. assert (W : 0 < w) by nia.
+  assert (S : forall x, 0 <= x < Z.min p n -> owner pieces parts n x = x / w).
+  { intros x X. unfold owner. fold (piece_of pieces n). fold p. cbv zeta. rewrite (Z.div_small x p), Z.mod_small by lia.
+    rewrite Z.mul_0_l, Z.sub_0_r. reflexivity. }
+  assert (WP : w <= Z.min p n).
+  { unfold w, ceiling. pose proof (Z.div_mod (Z.min p n) parts ltac:(lia)).
+    pose proof (Z.mod_pos_bound (Z.min p n) parts P). assert (0 <= Z.min p n / parts) by (apply Z.div_pos; lia).
+    destruct (Z.eqb_spec (Z.min p n mod parts) 0); nia. }
+  split; [|split].
+  - intros x X XN. rewrite S by lia. apply Z.div_small. lia.
+  - intros x X. rewrite S by lia. assert (1 <= x / w) by (apply Z.div_le_lower_bound; lia). lia.
+  - intros L. unfold owner. fold (piece_of pieces n). fold p. cbv zeta. rewrite Z.mod_same by lia. apply Z.div_0_l.
+    rewrite Z.div_same by lia. pose proof (ceiling_bounds (Z.min p (n - 1 * p)) parts ltac:(lia) P).
+    intros Z0. rewrite Z0 in *. lia.
+Qed.
+
+(** Which numbers of pieces make pieces of a length is an interval. *)
+Theorem pieces_interval : forall n p pieces, 1 <= n -> 1 <= p -> 0 < pieces ->
+  (ceiling n pieces = p <-> ceiling n p <= pieces /\ (1 < p -> pieces <= ceiling n (p - 1) - 1)).
+Proof.
+  intros n p pieces N P F. pose proof (ceiling_bounds n pieces ltac:(lia) F) as A.
+  pose proof (ceiling_bounds n p ltac:(lia) ltac:(lia)) as B. set (c := ceiling n pieces) in *.
+  set (d := ceiling n p) in *.
+  assert (UP : n <= p * pieces <-> d <= pieces).
+  { split; intros H.
+    - destruct (Z.le_gt_cases d pieces); [assumption|exfalso].
+      assert (p * (pieces + 1) <= p * d) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - assert (p * d <= p * pieces) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  assert (C : forall q, 0 <= q -> (c <= q <-> n <= q * pieces)).
+  { intros q Q. split; intros H.
+    - assert (pieces * c <= pieces * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - destruct (Z.le_gt_cases c q); [assumption|exfalso].
+      assert (pieces * (q + 1) <= pieces * c) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  pose proof (C p ltac:(lia)) as C1. pose proof (C (p - 1) ltac:(lia)) as C2.
+  assert (DOWN : 1 < p -> (n <= (p - 1) * pieces <-> ceiling n (p - 1) <= pieces)).
+  { intros P1. pose proof (ceiling_bounds n (p - 1) ltac:(lia) ltac:(lia)) as E. set (e := ceiling n (p - 1)) in *.
+    split; intros H.
+    - destruct (Z.le_gt_cases e pieces); [assumption|exfalso].
+      assert ((p - 1) * (pieces + 1) <= (p - 1) * e) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - assert ((p - 1) * e <= (p - 1) * pieces) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  split.
+  - intros ->. split; [lia|]. intros P1. specialize (DOWN P1). lia.
+  - intros [H1 H2]. destruct (Z.eq_dec p 1) as [->|P1].
+    + assert (1 <= c) by nia. lia.
+    + specialize (DOWN ltac:(lia)). specialize (H2 ltac:(lia)). lia.
+Qed.
+
+(** The coordinates of a place along the mesh axes that cut its axis, where each cut applies to what the earlier ones
+    leave. *)
+Fixpoint coordinates (cuts : list (Z * Z)) (n x : Z) : list Z :=
+  match cuts with
+  | [] => []
+  | (pieces, parts) :: r =>
+      let j := owner pieces parts n x in
+      j :: coordinates r (held pieces parts n j) (held_below pieces parts n j x)
+  end.
