@@ -224,54 +224,6 @@ Proof.
     destruct A; [apply Z.leb_le; lia|assumption].
 Qed.
 
-(** Modes of size 1 change nothing. *)
-Fixpoint drop_ones (fs ds : list Z) : list Z * list Z :=
-  match fs, ds with
-  | f :: fs', d :: ds' =>
-      let (gs, es) := drop_ones fs' ds' in if f =? 1 then (gs, es) else (f :: gs, d :: es)
-  | _, _ => ([], [])
-  end.
-
-Lemma drop_ones_spec : forall fs ds, positives fs -> length ds = length fs ->
-  let (gs, es) := drop_ones fs ds in
-  large gs /\ numel gs = numel fs /\ length es = length gs /\ (length gs <= length fs)%nat /\
-  forall x, dot es (digits gs x) = dot ds (digits fs x).
-Proof.
-  induction fs as [|f fs IH]; intros [|d ds] P L; try discriminate; cbn [drop_ones].
-  - split; [constructor|]. split; [reflexivity|]. split; [reflexivity|]. split; [simpl; lia|reflexivity].
-  - inversion P; subst. specialize (IH ds H2 ltac:(simpl in L; congruence)). destruct (drop_ones fs ds) as [gs es].
-    destruct IH as (I1 & I2 & I3 & I4 & I5). destruct (Z.eqb_spec f 1) as [->|].
-    + split; [assumption|]. split; [cbn [numel]; lia|]. split; [assumption|]. split; [simpl; lia|]. intros x.
-      cbn [digits dot]. rewrite Z.mod_1_r, Z.div_1_r, I5. ring.
-    + split; [constructor; [lia|assumption]|]. split; [cbn [numel]; congruence|]. split; [simpl; congruence|].
-      split; [simpl; lia|]. intros x. cbn [digits dot]. rewrite I5. reflexivity.
-Qed.
-
-Lemma naturals_positive : forall fs, Forall (fun f => 0 <= f) fs -> 0 < numel fs -> positives fs.
-Proof.
-  induction 1 as [|f fs F _ IH]; intros N; [constructor|]. cbn [numel] in N.
-  assert (f <> 0) by (intros ->; lia). constructor; [lia|]. apply IH. nia.
-Qed.
-
-(** A composition whose modes have at least two numbers each is a split of the leaves that serves. *)
-Lemma composition_splits : forall ns fss dss,
-  positives ns -> Forall2 (fun n fs => Forall (fun f => 0 <= f) fs /\ numel fs = n) ns fss -> same_lengths dss fss ->
-  exists gss ess, Forall2 factors ns gss /\ same_lengths ess gss /\
-    Forall2 (fun gs fs : list Z => (length gs <= length fs)%nat) gss fss /\
-    forall c, dots ess gss c = dots dss fss c.
-Proof.
-  induction ns as [|n ns IH]; intros fss dss P F L; inversion F as [|? fs ? fss' [F1 F2] F3]; subst;
-    inversion L as [|ds ? dss' ? L1 L2]; subst.
-  - exists [], []. split; [constructor|]. split; [constructor|]. split; [constructor|reflexivity].
-  - inversion P as [|? ? P1 P2]; subst. pose proof (naturals_positive fs F1 P1) as PF.
-    destruct (IH fss' dss' P2 F3 L2) as (gss & ess & G1 & G2 & G3 & G4).
-    pose proof (drop_ones_spec fs ds PF L1) as D. destruct (drop_ones fs ds) as [gs es].
-    destruct D as (D1 & D2 & D3 & D4 & D5).
-    exists (gs :: gss), (es :: ess). split; [constructor; [split; congruence|assumption]|].
-    split; [constructor; assumption|]. split; [constructor; assumption|]. intros [|x c]; [reflexivity|].
-    cbn [dots]. rewrite D5, G4. reflexivity.
-Qed.
-
 Lemma no_mode_dots : forall gs fss c, length gs = length fss -> length gs = length c ->
   dots (map no_step (steps_each gs fss)) (map no_mode fss) c = dots (steps_each gs fss) fss c.
 Proof.

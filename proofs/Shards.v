@@ -4,6 +4,7 @@
     repetitions, and whether two words are the same is told without spelling them out. *)
 
 From Coq Require Import ZArith Lia List Bool.
+From Shapetracker Require Import View Splits Cute.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -1008,3 +1009,289 @@ Fixpoint coordinates (cuts : list (Z * Z)) (n x : Z) : list Z :=
       let j := owner pieces parts n x in
       j :: coordinates r (held pieces parts n j) (held_below pieces parts n j x)
   end.
+
+(** * The digits of even shards *)
+
+(** What is left of an axis is the numbers with some digits: a list of segments, each a size and a step, innermost
+    first, whose value is the position (at_number).  A cut takes a digit out of one segment. *)
+Fixpoint take (below piece parts : Z) (segs : list mode) : option ((Z * Z) * list mode) :=
+  match segs with
+  | [] => None
+  | (s, d) :: r =>
+      let end_ := below * s in
+      if piece <=? end_ then
+        let part := piece / parts in
+        if (part mod below =? 0) && (end_ mod piece =? 0) then
+          let t := d * (part / below) in
+          Some ((t, parts), (part / below, d) :: (end_ / piece, t * parts) :: r)
+        else None
+      else match take end_ piece parts r with
+           | Some (e, r') => Some (e, (s, d) :: r')
+           | None => None
+           end
+  end.
+
+(** Each segment begins at a multiple of where the one before ends. *)
+Fixpoint in_order (lo : Z) (segs : list mode) : Prop :=
+  match segs with [] => True | (s, d) :: r => 0 < d /\ (lo | d) /\ in_order (s * d) r end.
+
+Lemma in_order_multiple : forall segs lo x, in_order lo segs -> (lo | at_number segs x).
+Proof.
+  induction segs as [|[s d] segs IH]; intros lo x O; [exists 0; reflexivity|]. destruct O as (O1 & O2 & O3).
+  rewrite at_number_cons. apply Z.divide_add_r; [apply Z.divide_mul_l; assumption|].
+  eapply Z.divide_trans; [exact O2|]. eapply Z.divide_trans; [exists s; reflexivity|]. apply IH. exact O3.
+Qed.
+
+Lemma taken : forall segs below part parts t m segs', 0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) ->
+  take below (part * parts) parts segs = Some ((t, m), segs') ->
+  exists p, part = below * p /\ 0 < p /\ m = parts /\ positives (map fst segs') /\
+    numel (map fst segs) = numel (map fst segs') * parts /\
+    (forall y, at_number segs y = at_number segs' (without p parts y) + digit p parts y * t) /\
+    forall lo, 0 < lo -> in_order lo segs -> in_order lo segs' /\ 0 < t /\ (lo | t) /\
+      forall y, exists q rest, at_number segs y = q * (t * parts) + digit p parts y * t + rest /\
+        0 <= rest < t /\ (lo | rest).
+Proof.
+  induction segs as [|[s d] segs IH]; intros below part parts t m segs' B P M PS T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. cbn [take] in T. rewrite Z.div_mul in T by lia.
+  assert (SPLIT : forall a b y, 0 < a -> 0 < b -> y mod (a * b) = y mod a + a * ((y / a) mod b)).
+  { intros a b y A B'. apply Z.rem_mul_r; lia. }
+  destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [e E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < e) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s = p * parts * e) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]).
+    assert (PA : 0 < p * parts) by nia. exists p. split; [ring|]. split; [assumption|]. split; [reflexivity|].
+    split; [constructor; [assumption|constructor; assumption]|].
+    split; [cbn [map fst numel]; rewrite SE; ring|]. split.
+    + intros y. rewrite !at_number_cons. unfold without, digit. pose proof (Z.mod_pos_bound y p ltac:(lia)).
+      rewrite (Z.add_comm (_ * p)), Z.mod_add, Z.mod_mod, Z.div_add, (Z.div_small (y mod p)), Z.add_0_l by lia.
+      rewrite Z.div_div by lia. rewrite <- SE. rewrite SE at 1.
+      rewrite (SPLIT (p * parts) e), (SPLIT p parts) by assumption.
+      ring.
+    + intros lo LO O. cbn [in_order] in O. destruct O as (O1 & O2 & O3).
+      assert (TP : 0 < d * p) by nia. split; [|split; [assumption|split; [apply Z.divide_mul_l; assumption|]]].
+      * cbn [in_order]. split; [assumption|]. split; [assumption|]. split; [nia|].
+        split; [exists parts; ring|]. replace (e * (d * p * parts)) with (s * d) by (rewrite SE; ring). assumption.
+      * intros y. rewrite at_number_cons. destruct (in_order_multiple segs (s * d) (y / s) O3) as [k K]. rewrite K.
+        exists ((y / (p * parts)) mod e + k * e), (d * (y mod p)). pose proof (Z.mod_pos_bound y p ltac:(lia)).
+        split; [|split; [nia|apply Z.divide_mul_l; assumption]]. rewrite SE. rewrite (SPLIT (p * parts) e),
+          (SPLIT p parts) by assumption. unfold digit. ring.
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH (below * s) part parts t' m' r' ltac:(nia) P M PS' E)
+      as (p & I1 & I2 & I3 & I4 & I5 & I6 & I7).
+    assert (SP : 0 < s * p) by nia. exists (s * p). split; [rewrite I1; ring|]. split; [assumption|].
+    split; [assumption|]. split; [constructor; assumption|]. split; [cbn [map fst numel]; rewrite I5; ring|].
+    assert (DG : forall y, digit (s * p) parts y = digit p parts (y / s)).
+    { intros y. unfold digit. rewrite Z.div_div by lia. reflexivity. }
+    split.
+    + intros y. rewrite !at_number_cons, I6, DG. unfold without at 2 3. pose proof (Z.mod_pos_bound y s S).
+      assert (W : y / (s * p * parts) * (s * p) + y mod (s * p) = y mod s + without p parts (y / s) * s).
+      { unfold without. rewrite (SPLIT s p) by assumption. rewrite !Z.div_div by nia. replace (s * (p * parts)) with
+          (s * p * parts) by ring. ring. }
+      rewrite W. rewrite Z.mod_add, Z.mod_mod, Z.div_add, (Z.div_small (y mod s)), Z.add_0_l by lia. ring.
+    + intros lo LO O. cbn [in_order] in O. destruct O as (O1 & O2 & O3).
+      destruct (I7 (s * d) ltac:(nia) O3) as (J1 & J2 & J3 & J4).
+      assert (LT : (lo | s * d)) by (apply Z.divide_mul_r; assumption).
+      split; [cbn [in_order]; repeat split; assumption|]. split; [assumption|].
+      split; [eapply Z.divide_trans; [exact LT|exact J3]|].
+      intros y. destruct (J4 (y / s)) as (q & rest & K1 & K2 & K3). exists q, (d * (y mod s) + rest).
+      rewrite at_number_cons, K1, DG. pose proof (Z.mod_pos_bound y s S).
+      split; [ring|]. split; [|apply Z.divide_add_r; [apply Z.divide_mul_l; assumption|eapply Z.divide_trans;
+        [exact LT|exact K3]]].
+      assert (rest + s * d <= t').
+      { destruct J3 as [a A], K3 as [b B']. assert (SD : 0 < s * d) by nia. rewrite A, B' in *.
+        assert (b < a) by (apply (Z.mul_lt_mono_pos_r (s * d)); lia). nia. }
+      split; [nia|]. assert (d * (y mod s) < s * d) by nia. lia.
+Qed.
+
+(** Segments that lie below a digit or above it. *)
+Definition apart (e : Z * Z) (segs : list mode) : Prop :=
+  Forall (fun g => (fst g * snd g | fst e) \/ (fst e * snd e | snd g)) segs.
+
+Lemma taken_apart : forall segs e below part parts t m segs',
+  0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) -> apart e segs ->
+  take below (part * parts) parts segs = Some ((t, m), segs') ->
+  apart e segs' /\ ((t * m | fst e) \/ (fst e * snd e | t)).
+Proof.
+  induction segs as [|[s d] segs IH]; intros e below part parts t m segs' B P M PS A T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. inversion A as [|? ? A1 A2]; subst. cbn [fst snd] in A1.
+  cbn [take] in T. rewrite Z.div_mul in T by lia. destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [k E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < k) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s * d = d * p * parts * k).
+    { assert (s = p * parts * k) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]). subst s. ring. }
+    destruct A1 as [A1|A1].
+    + assert (TM : (d * p * parts | fst e)).
+      { apply (Z.divide_trans _ (s * d)); [exists k; rewrite SE; ring|exact A1]. }
+      split; [|left; exact TM]. constructor; [left; cbn [fst snd]|constructor; [left; cbn [fst snd]|assumption]].
+      * apply (Z.divide_trans _ (d * p * parts)); [exists parts; ring|exact TM].
+      * replace (k * (d * p * parts)) with (s * d) by (rewrite SE; ring). exact A1.
+    + assert (TM : (fst e * snd e | d * p)) by (apply Z.divide_mul_l; exact A1).
+      split; [|right; exact TM]. constructor; [right; exact A1|]. constructor; [right; cbn [snd]; apply Z.divide_mul_l;
+        exact TM|assumption].
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH e (below * s) part parts t' m' r' ltac:(nia) P M PS' A2 E) as [I1 I2].
+    split; [constructor; assumption|exact I2].
+Qed.
+
+Lemma taken_leaves : forall segs below part parts t m segs',
+  0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) -> forall lo, 0 < lo -> in_order lo segs ->
+  take below (part * parts) parts segs = Some ((t, m), segs') -> apart (t, m) segs' /\ (lo | t).
+Proof.
+  assert (MORE : forall segs lo, in_order lo segs -> Forall (fun g => (lo | snd g)) segs).
+  { induction segs as [|[s d] segs IH]; intros lo O; [constructor|]. destruct O as (O1 & O2 & O3).
+    constructor; [exact O2|]. eapply Forall_impl; [|apply IH; exact O3]. intros g G.
+    eapply Z.divide_trans; [|exact G]. apply Z.divide_mul_r. exact O2. }
+  induction segs as [|[s d] segs IH]; intros below part parts t m segs' B P M PS lo LO O T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. pose proof O as (O1 & O2 & O3).
+  cbn [take] in T. rewrite Z.div_mul in T by lia. destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [k E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < k) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s * d = k * (d * p * parts)).
+    { assert (s = p * parts * k) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]). subst s. ring. }
+    split; [|apply Z.divide_mul_l; exact O2].
+    constructor; [left; cbn [fst snd]; exists 1; ring|]. constructor; [right; cbn [fst snd]; exists 1; ring|].
+    eapply Forall_impl; [|apply MORE; exact O3]. intros g G. right. cbn [fst snd].
+    eapply Z.divide_trans; [|exact G]. exists k. exact SE.
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH (below * s) part parts t' m' r' ltac:(nia) P M PS' (s * d) ltac:(nia) O3 E)
+      as [I1 I2].
+    split; [constructor; [left; exact I2|exact I1]|]. eapply Z.divide_trans; [|exact I2]. apply Z.divide_mul_r.
+    exact O2.
+Qed.
+
+(** The digits of all cuts of an axis, of which so many places are left. *)
+Fixpoint digits_found (segs : list mode) (n : Z) (cuts : list (Z * Z)) : option (list (Z * Z)) :=
+  match cuts with
+  | [] => Some []
+  | (pieces, parts) :: r =>
+      let piece := piece_of pieces n in
+      if (n mod piece =? 0) && (piece mod parts =? 0) then
+        match take 1 piece parts segs with
+        | Some (e, segs') => option_map (cons e) (digits_found segs' (n / parts) r)
+        | None => None
+        end
+      else None
+  end.
+
+(** An even cut: the device is a digit of the place, and the place among its own is the place without it. *)
+Lemma even_cut : forall pieces parts n part k x, 0 < part -> 0 < parts -> n = k * (part * parts) -> 0 <= x < n ->
+  piece_of pieces n = part * parts ->
+  owner pieces parts n x = digit part parts x /\
+  held_below pieces parts n (digit part parts x) x = without part parts x /\
+  held pieces parts n (digit part parts x) = n / parts.
+Proof.
+  intros pieces parts n part k x P M N X Q. assert (PP : 0 < part * parts) by nia.
+  assert (C : ceiling (part * parts) parts = part) by (apply ceiling_exact; lia).
+  assert (DX : 0 <= x / (part * parts) < k) by (split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]).
+  assert (MIN : Z.min (part * parts) (n - x / (part * parts) * (part * parts)) = part * parts) by nia.
+  assert (SPLIT : x mod (part * parts) = x mod part + part * ((x / part) mod parts)) by (apply Z.rem_mul_r; lia).
+  pose proof (Z.mod_pos_bound x part P). pose proof (Z.mod_pos_bound (x / part) parts M).
+  assert (J : digit part parts x = x mod (part * parts) / part).
+  { unfold digit. rewrite SPLIT, (Z.mul_comm part (_ mod _)), Z.div_add, (Z.div_small (x mod part)) by lia. lia. }
+  split; [|split].
+  - unfold owner. fold (piece_of pieces n). rewrite Q, MIN, C. symmetry. exact J.
+  - unfold held_below, part_of, begin_of. rewrite Q, MIN, C. unfold digit, without. rewrite SPLIT.
+    set (j := (x / part) mod parts) in *. assert (part * j + part <= part * parts) by nia. lia.
+  - unfold held, part_of, begin_of. rewrite Q. rewrite N, Z.mod_mul, Z.div_mul, C by lia.
+    replace (k * (part * parts)) with (k * part * parts) by ring. rewrite Z.div_mul by lia.
+    unfold digit. set (j := (x / part) mod parts) in *. assert (part * j + part <= part * parts) by nia.
+    assert (Z0 : ceiling 0 parts = 0) by (unfold ceiling; rewrite Z.div_0_l, Z.mod_0_l by lia; reflexivity).
+    rewrite Z0. replace (Z.min (part * parts - Z.min (part * j) (part * parts)) part) with part by lia. lia.
+Qed.
+
+(** So the digits that are found are the coordinates of the position. *)
+Theorem digits_found_exact : forall cuts segs n lo ds, 0 < lo -> in_order lo segs -> positives (map fst segs) ->
+  n = numel (map fst segs) -> Forall (fun c => 0 < snd c) cuts -> digits_found segs n cuts = Some ds ->
+  Forall (fun d => (0 < fst d /\ (lo | fst d)) /\ 0 < snd d) ds /\ ForallOrdPairs disjoint ds /\
+  (forall e, apart e segs -> Forall (fun d => (fst d * snd d | fst e) \/ (fst e * snd e | fst d)) ds) /\
+  forall x, 0 <= x < n -> coordinates cuts n x = map (fun d => digit (fst d) (snd d) (at_number segs x)) ds.
+Proof.
+  induction cuts as [|[pieces parts] cuts IH]; intros segs n lo ds LO O PS N C E.
+  { injection E as <-. split; [constructor|]. split; [constructor|]. split; [intros; constructor|reflexivity]. }
+  inversion C as [|? ? M C']; subst. cbn [snd] in M. cbn [digits_found] in E.
+  set (n := numel (map fst segs)) in *. pose proof (piece_positive pieces n) as Q.
+  destruct (Z.eqb_spec (n mod piece_of pieces n) 0) as [E1|]; [|discriminate].
+  destruct (Z.eqb_spec (piece_of pieces n mod parts) 0) as [E2|]; [|discriminate]. cbn [andb] in E.
+  apply Z.mod_divide in E1, E2; [|lia|lia]. destruct E1 as [k E1], E2 as [part E2].
+  assert (P : 0 < part) by nia. rewrite E2 in E.
+  destruct (take 1 (part * parts) parts segs) as [[[t m] segs']|] eqn:T; [|discriminate].
+  destruct (digits_found segs' (n / parts) cuts) as [ds'|] eqn:F; [|discriminate]. injection E as <-.
+  destruct (taken segs 1 part parts t m segs' ltac:(lia) P M PS T) as (p & T1 & T2 & T3 & T4 & T5 & T6 & T7).
+  assert (p = part) by lia. subst p m. destruct (T7 lo LO O) as (U1 & U2 & U3 & U4).
+  assert (N' : n / parts = numel (map fst segs')) by (unfold n; rewrite T5; apply Z.div_mul; lia).
+  rewrite N' in F. destruct (IH segs' _ lo ds' LO U1 T4 eq_refl C' F) as (I0 & IP & I1 & I2).
+  destruct (taken_leaves segs 1 part parts t parts segs' ltac:(lia) P M PS lo LO O T) as [A _].
+  pose proof (I1 (t, parts) A) as IT.
+  split; [constructor; [repeat split; assumption|exact I0]|]. split.
+  { constructor; [|exact IP]. eapply Forall_impl; [|exact IT]. intros d [D|D]; [right|left]; exact D. }
+  split.
+  - intros e AE. destruct (taken_apart segs e 1 part parts t parts segs' ltac:(lia) P M PS AE T) as [V1 V2].
+    constructor; [exact V2|apply I1; exact V1].
+  - intros x X. cbn [coordinates map fst snd].
+    destruct (even_cut pieces parts n part k x P M ltac:(lia) X E2) as (G1 & G2 & G3).
+    cbv zeta. rewrite G1, G2, G3.
+    destruct (U4 x) as (q & rest & K1 & K2 & K3). pose proof (T6 x) as K4.
+    set (j := digit part parts x) in *. set (v := at_number segs' (without part parts x)) in *.
+    assert (J : 0 <= j < parts) by (apply Z.mod_pos_bound; assumption).
+    assert (TP : 0 < t * parts) by nia. assert (V : v = q * (t * parts) + rest) by lia.
+    f_equal.
+    + unfold digit. rewrite K1. replace (q * (t * parts) + j * t + rest) with (rest + (j + q * parts) * t) by ring.
+      rewrite Z.div_add, (Z.div_small rest), Z.add_0_l, Z.mod_add, Z.mod_small by lia. reflexivity.
+    + rewrite N', I2.
+      * apply map_ext_in. intros [t' m'] D.
+        rewrite Forall_forall in I0, IT. specialize (I0 _ D). specialize (IT _ D). cbn [fst snd] in I0, IT.
+        destruct I0 as [[T0 _] M0]. unfold digit. rewrite K4. fold v. cbn [fst snd]. destruct IT as [[a A1]|[a A1]].
+        { rewrite A1. replace (v + j * (a * (t' * m'))) with (v + (j * a * m') * t') by ring.
+          rewrite Z.div_add, Z.mod_add by lia. reflexivity. }
+        { assert (0 < a) by (apply (Z.mul_pos_cancel_r a (t * parts)); lia).
+          rewrite A1, (Z.mul_comm a), <- !(Z.div_div _ (t * parts) a) by lia. do 2 f_equal. rewrite V.
+          assert (j * t + t <= t * parts) by nia. transitivity q.
+          - symmetry. apply Z.div_unique with rest; lia.
+          - apply Z.div_unique with (rest + j * t); lia. }
+      * pose proof (Z.mod_pos_bound x part P). unfold without. rewrite <- N'.
+        assert (x / (part * parts) < k) by (apply Z.div_lt_upper_bound; lia).
+        assert (0 <= x / (part * parts)) by (apply Z.div_pos; lia).
+        replace (n / parts) with (k * part)
+          by (rewrite E1, E2; replace (k * (part * parts)) with (k * part * parts) by ring;
+          rewrite Z.div_mul; lia). nia.
+Qed.
+
+(** Of an axis of [n] places of [w] positions each: the coordinates of every position are its digits, which are
+    disjoint and lie within the axis. *)
+Theorem digits_of_axis : forall w n cuts ds, 0 < w -> 0 < n -> Forall (fun c => 0 < snd c) cuts ->
+  digits_found [(n, w)] n cuts = Some ds ->
+  ForallOrdPairs disjoint ds /\ Forall (fun d => (w | fst d) /\ (fst d * snd d | w * n)) ds /\
+  forall p, 0 <= p -> coordinates cuts n (place_of w n p) = map (fun d => digit (fst d) (snd d) p) ds.
+Proof.
+  intros w n cuts ds W N C E.
+  destruct (digits_found_exact cuts [(n, w)] n w ds W) as (D1 & D2 & D3 & D4);
+    [cbn [in_order]; split; [assumption|split; [exists 1; ring|exact I]]|constructor; [exact N|constructor]|
+     cbn [map fst numel]; ring|assumption|assumption|].
+  assert (D : Forall (fun d => ((0 < fst d /\ (w | fst d)) /\ 0 < snd d) /\ (fst d * snd d | w * n)) ds).
+  { assert (A : Forall (fun d => (fst d * snd d | w * n) \/ (w * n * 0 | fst d)) ds).
+    { apply (D3 (w * n, 0)). constructor; [left; exists 1; cbn [fst snd]; ring|constructor]. }
+    rewrite Forall_forall in *. intros d I. specialize (D1 d I). specialize (A d I). split; [exact D1|].
+    destruct A as [A|[k A]]; [exact A|lia]. }
+  split; [exact D2|]. split; [eapply Forall_impl; [|exact D]; intros d (((_ & X) & _) & Y); split; assumption|].
+  intros p P. pose proof (Z.mod_pos_bound (p / w) n N). rewrite D4 by assumption. apply map_ext_in. intros [t m] I.
+  rewrite Forall_forall in D. specialize (D _ I). cbn [fst snd] in *. destruct D as (((T & [k K]) & M) & [l L]).
+  unfold at_number, place_of, digit. cbn [map fst snd digits dot].
+  rewrite Z.add_0_r, Z.mod_mod by lia. subst t.
+  assert (0 < k) by nia. assert (NK : n = l * (k * m)) by (apply (Z.mul_reg_l _ _ w); [lia|rewrite L; ring]).
+  assert (KM : 0 < k * m) by nia. assert (0 < l) by nia.
+  rewrite (Z.mul_comm k w), Z.div_mul_cancel_l, <- Z.div_div by lia.
+  set (y := p / w). pose proof (Z.div_mod y n ltac:(lia)) as Y.
+  replace (y / k) with (y mod n / k + (y / n * l) * m); [symmetry; apply Z.mod_add; lia|].
+  symmetry. rewrite Y at 1.
+  replace (n * (y / n) + y mod n) with (y mod n + y / n * l * m * k) by (rewrite NK at 3; ring).
+  apply Z.div_add. lia.
+Qed.
