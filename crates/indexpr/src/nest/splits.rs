@@ -137,7 +137,8 @@ pub enum WhyUnserved {
         /// The size of the loop.
         size: i64,
     },
-    /// It is no sum of functions of one digit each: something carries from one of these loops into another, or within the one.
+    /// It is no sum of functions of one digit each, however the loops are split: something carries from one of these loops into another,
+    /// or within the one. Where sizes are names, so it is at some of their values.
     NotSeparable {
         /// The loops that its floors depend on.
         loops: Vec<String>,
@@ -241,7 +242,9 @@ impl Nest {
     /// Where sizes are numbers the answer is exact for functions of all indices, but for what it calls undecided: a split is found if
     /// there is one, and any other one refines it. Of an index whose guard holds for some indices only, what is said to be served is, but
     /// the splits are those of the index everywhere: where the guard holds, fewer may do, and there may be no coarsest. Where sizes are
-    /// names, cuts are looked for among the divisors in the expressions.
+    /// names, cuts are looked for among the divisors in the expressions: what is said to be served is at all values of the names, fewer cuts
+    /// may do, and where none are found it is open whether there are some, unless the function is no sum of functions of one loop each. It
+    /// is open, too, where cuts that the index needs everywhere do not serve it where its guard holds.
     ///
     /// ```
     /// use indexpr::{Graph, Nest};
@@ -259,7 +262,7 @@ impl Nest {
     ///
     /// # Errors
     /// An expression that leaves 64 bits.
-    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique` in `proofs/Splits.v`.
+    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique`, `named_splits_refine` in `proofs/Splits.v`.
     pub fn splits_where_affine(&mut self) -> Result<Splits, Error> {
         let mut candidates = self.candidates()?;
         for candidate in &mut candidates {
