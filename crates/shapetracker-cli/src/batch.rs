@@ -34,8 +34,8 @@ Sizes, strides, offsets, masks and bounds may be texts with names, as in `merge`
 says what is known:
   {"id":"s1","base":["B","T","3*D"],"ops":[["reshape",["B","T",3,"D"]]],"where":"T=1..4097"}
 
-A line may have instead the words of another command that only answers, and is answered with what that
-writes with --json:
+A line may have the words of another command that only answers instead. What that writes with --json
+is then the line out, behind the id:
   {"id":"l1","command":["layout","compose","(6,2):(8,2)","(4,3):(3,1)"]}
 
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
@@ -114,7 +114,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
             type Value = Line<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("an object with a base, views or a command")
+                f.write_str("an object with a base or views")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line<'de>, A::Error> {
@@ -173,8 +173,9 @@ struct Price {
     divmods: usize,
 }
 
-/// Serves all lines; returns whether every one could be served.
-pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
+/// Serves all lines, of which the description of the command line reads those that are other commands; returns whether every one could
+/// be served.
+pub(crate) fn batch(args: &Args, cli: &mut clap::Command) -> Result<bool, Failure> {
     let mut input: Box<dyn BufRead> = match args.file.as_ref().filter(|file| file.as_os_str() != "-") {
         None => Box::new(BufReader::with_capacity(1 << 16, io::stdin().lock())),
         Some(path) => {
@@ -208,7 +209,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
             let failure = Failure::new("too_long", format!("the line is longer than {LONGEST_LINE} bytes"));
             refuse(None, &failure, &mut out, &mut all_served)
         } else {
-            serve(line, args, &mut out, &mut all_served)
+            serve(line, args, cli, &mut out, &mut all_served)
         };
         if let Err(err) = written.and_then(|()| out.write_all(b"\n")) {
             return ended(&err, all_served);
@@ -235,7 +236,13 @@ fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
 }
 
 /// Writes the answer to one line.
-fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
+fn serve(
+    line: &[u8],
+    args: &Args,
+    cli: &mut clap::Command,
+    out: &mut impl Write,
+    all_served: &mut bool,
+) -> io::Result<()> {
     let parsed = match parse(line) {
         Ok(parsed) => parsed,
         Err(failure) => return refuse(None, &failure, out, all_served),
@@ -248,7 +255,7 @@ fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) 
         return refuse(parsed.id, &Failure::new("unknown_field", message), out, all_served);
     }
     if let Some(command) = parsed.command {
-        return match answer_of(command, &parsed, line) {
+        return match answer_of(command, &parsed, cli, line) {
             Ok(document) => with_id(&parsed, &document.to_string(), out),
             Err(failure) => refuse(parsed.id, &failure, out, all_served),
         };
@@ -286,12 +293,15 @@ fn with_id(parsed: &Line, object: &str, out: &mut impl Write) -> io::Result<()> 
 }
 
 /// The answer to a line that has the words of another command.
-fn answer_of(command: &RawValue, parsed: &Line, line: &[u8]) -> Result<Value, Failure> {
+fn answer_of(command: &RawValue, parsed: &Line, cli: &mut clap::Command, line: &[u8]) -> Result<Value, Failure> {
     let beside = [("base", parsed.base), ("views", parsed.views), ("ops", parsed.ops), ("where", parsed.given)];
     if let Some((name, _)) = beside.into_iter().find(|(_, field)| field.is_some()) {
-        return Err(Failure::new("start", format!("a line with a command has no other question, but this one has `{name}`")));
+        return Err(Failure::new(
+            "start",
+            format!("a line with a command has no other question, but this one has `{name}`"),
+        ));
     }
-    crate::asked_in_words(&field::<Vec<String>>("command", command, line)?)
+    crate::asked_in_words(cli, &field::<Vec<String>>("command", command, line)?)
 }
 
 impl Code {

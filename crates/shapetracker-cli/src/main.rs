@@ -32,7 +32,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use answer::{Answer, Failure};
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
         }
         Command::Apply(args) => apply::apply(&args, cli.json),
         Command::Batch(args) => {
-            return match batch::batch(&args) {
+            return match batch::batch(&args, &mut Cli::command()) {
                 Ok(true) => ExitCode::SUCCESS,
                 Ok(false) => ExitCode::from(1),
                 Err(failure) => report(&failure, cli.json),
@@ -181,14 +181,15 @@ fn asked(question: Command) -> Result<Answer, Failure> {
     }
 }
 
-/// What a command writes with `--json`, from its words without the name of the program.
-fn asked_in_words(words: &[String]) -> Result<Value, Failure> {
+/// What a command writes with `--json`, from its words without the name of the program, which the description of the command line reads.
+fn asked_in_words(command: &mut clap::Command, words: &[String]) -> Result<Value, Failure> {
     if words.iter().any(|word| word == "-") {
         let message = "the command of a line cannot read standard input, which `-` asks for";
         return Err(Failure::new("command", message));
     }
     let words = std::iter::once("shapetracker").chain(words.iter().map(|word| &word[..]));
-    let cli = Cli::try_parse_from(words).map_err(|err| Failure::new("usage", first_paragraph(&err)))?;
+    let parsed = command.try_get_matches_from_mut(words).and_then(|found| Cli::from_arg_matches(&found));
+    let cli = parsed.map_err(|err| Failure::new("usage", first_paragraph(&err)))?;
     Ok(asked(cli.command)?.json)
 }
 

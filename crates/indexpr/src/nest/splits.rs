@@ -786,7 +786,8 @@ impl Nest {
             let Ok(first) = self.replaced(&[form], &at_zero) else { return Ok(None) };
             let mut sum = first[0];
             for at in 0..at_zero.len() {
-                let others: Vec<_> = at_zero.iter().enumerate().filter(|(other, _)| *other != at).map(|one| *one.1).collect();
+                let others: Vec<_> =
+                    at_zero.iter().enumerate().filter(|(other, _)| *other != at).map(|one| *one.1).collect();
                 let Ok(own) = self.replaced(&[form], &others) else { return Ok(None) };
                 let more = self.graph.binary(Binary::Sub, own[0], first[0])?;
                 let Ok(more) = self.graph.binary(Binary::Add, sum, more) else { return Ok(None) };

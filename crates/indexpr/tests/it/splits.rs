@@ -284,10 +284,14 @@ fn no_split_is_ruled_out_that_was_not_looked_for() {
     assert_eq!(found(&[("i", "4 * M")], index, None), (String::new(), Some(WhyUnserved::Undecided)));
     // The run is 4, and where the guard holds cuts by 4 and 8 do.
     let index = "i // 4 + ((i + 3) // 8 - i // 8) * 9";
-    let carries = |loops: &[&str]| Some(WhyUnserved::NotSeparable { loops: loops.iter().map(ToString::to_string).collect() });
+    let carries =
+        |loops: &[&str]| Some(WhyUnserved::NotSeparable { loops: loops.iter().map(ToString::to_string).collect() });
     assert!((1..16).step_by(4).all(|i| i / 4 + ((i + 3) / 8 - i / 8) * 9 == i / 4 + i / 4 % 2 * 9));
     assert_eq!(found(&[("i", "16")], index, None), (String::new(), carries(&["i"])));
-    assert_eq!(found(&[("i", "16")], index, Some("1 <= i % 4 < 2")), ("i = 4 x 4".into(), Some(WhyUnserved::Undecided)));
+    assert_eq!(
+        found(&[("i", "16")], index, Some("1 <= i % 4 < 2")),
+        ("i = 4 x 4".into(), Some(WhyUnserved::Undecided))
+    );
     // What is no sum over the loops is none after any split.
     let sizes = [("i", "2 * M"), ("j", "2 * M")];
     assert_eq!(found(&sizes, "(i + j) // 2", None), (String::new(), carries(&["i", "j"])));
