@@ -738,6 +738,7 @@ impl Nest {
         }
         let always = self.graph.bool(true);
         let valid = if is_condition { always } else { self.accesses[candidate.access].valid };
+        let is_everywhere = self.graph.simplify(valid) == always;
         let mut split = self.clone();
         split.values.clear();
         let access = |index, valid| Access { name: String::new(), index, valid, is_guard: false };
@@ -766,9 +767,9 @@ impl Nest {
             let Some(affine) = split.as_affine(form)? else { return Ok(Err(WhyUnserved::Undecided)) };
             match split.equals(form, affine, valid)? {
                 Some(true) => {}
-                Some(false) if candidate.by_runs && valid == always => return Ok(Err(why)),
+                Some(false) if candidate.by_runs && is_everywhere => return Ok(Err(why)),
                 // Other cuts may serve it, unless it is no sum of functions of one loop each.
-                Some(false) if valid == always && self.is_sum_of_loops(candidate)? == Some(false) => {
+                Some(false) if is_everywhere && self.is_sum_of_loops(candidate)? == Some(false) => {
                     return Ok(Err(why));
                 }
                 Some(false) | None => return Ok(Err(WhyUnserved::Undecided)),

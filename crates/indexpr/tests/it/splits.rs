@@ -292,6 +292,7 @@ fn no_split_is_ruled_out_that_was_not_looked_for() {
         found(&[("i", "16")], index, Some("1 <= i % 4 < 2")),
         ("i = 4 x 4".into(), Some(WhyUnserved::Undecided))
     );
+    assert_eq!(found(&[("i", "8"), ("j", "2")], "(i + j) // 2", Some("i < 8 or j < 1")).1, carries(&["i", "j"]));
     // What is no sum over the loops is none after any split.
     let sizes = [("i", "2 * M"), ("j", "2 * M")];
     assert_eq!(found(&sizes, "(i + j) // 2", None), (String::new(), carries(&["i", "j"])));
