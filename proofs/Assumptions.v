@@ -125,14 +125,16 @@ Definition rules_of_machines :=
 (** 11. Splits of loops. *)
 Definition splits_of_loops :=
   (split_at_run, split_loop_exact, several_loops, candidate_exact, cuts_chain, finer_serves, refines_antisymmetric,
-   coarsest_splits_unique, unlike_counts, followed_run, narrowed_run).
+   coarsest_splits_unique, unlike_counts, followed_run, narrowed_run, named_splits_refine, divisors_are_no_runs).
 
 (** 12. Layouts of CuTe, and shards. *)
 Definition layouts :=
   ((extended_agrees, coalesce_same, coalesced_unique, inside_iff, reached_agrees, compose_layouts_coarsest,
     complement_tiles, complement_unique, left_inverse_undoes, right_inverse_undoes, right_inverse_longest),
    (fine_wilf, one_period, after_is_rest, ramps_differ_exact, difference_exact, placed_digit, axis_of_digit),
-   (rank_of_place, digit_stays, digit_among_others, placed_among_others)).
+   (rank_of_place, digit_stays, digit_among_others, placed_among_others, below_counts, place_exact, piece_is_read),
+   (pieces_interval, digits_found_exact, digits_of_axis, left_inverse_answers, right_inverse_answers, not_undone,
+    undone_without_nesting)).
 
 Print Assumptions main.
 Print Assumptions words.

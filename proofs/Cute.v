@@ -224,54 +224,6 @@ Proof.
     destruct A; [apply Z.leb_le; lia|assumption].
 Qed.
 
-(** Modes of size 1 change nothing. *)
-Fixpoint drop_ones (fs ds : list Z) : list Z * list Z :=
-  match fs, ds with
-  | f :: fs', d :: ds' =>
-      let (gs, es) := drop_ones fs' ds' in if f =? 1 then (gs, es) else (f :: gs, d :: es)
-  | _, _ => ([], [])
-  end.
-
-Lemma drop_ones_spec : forall fs ds, positives fs -> length ds = length fs ->
-  let (gs, es) := drop_ones fs ds in
-  large gs /\ numel gs = numel fs /\ length es = length gs /\ (length gs <= length fs)%nat /\
-  forall x, dot es (digits gs x) = dot ds (digits fs x).
-Proof.
-  induction fs as [|f fs IH]; intros [|d ds] P L; try discriminate; cbn [drop_ones].
-  - split; [constructor|]. split; [reflexivity|]. split; [reflexivity|]. split; [simpl; lia|reflexivity].
-  - inversion P; subst. specialize (IH ds H2 ltac:(simpl in L; congruence)). destruct (drop_ones fs ds) as [gs es].
-    destruct IH as (I1 & I2 & I3 & I4 & I5). destruct (Z.eqb_spec f 1) as [->|].
-    + split; [assumption|]. split; [cbn [numel]; lia|]. split; [assumption|]. split; [simpl; lia|]. intros x.
-      cbn [digits dot]. rewrite Z.mod_1_r, Z.div_1_r, I5. ring.
-    + split; [constructor; [lia|assumption]|]. split; [cbn [numel]; congruence|]. split; [simpl; congruence|].
-      split; [simpl; lia|]. intros x. cbn [digits dot]. rewrite I5. reflexivity.
-Qed.
-
-Lemma naturals_positive : forall fs, Forall (fun f => 0 <= f) fs -> 0 < numel fs -> positives fs.
-Proof.
-  induction 1 as [|f fs F _ IH]; intros N; [constructor|]. cbn [numel] in N.
-  assert (f <> 0) by (intros ->; lia). constructor; [lia|]. apply IH. nia.
-Qed.
-
-(** A composition whose modes have at least two numbers each is a split of the leaves that serves. *)
-Lemma composition_splits : forall ns fss dss,
-  positives ns -> Forall2 (fun n fs => Forall (fun f => 0 <= f) fs /\ numel fs = n) ns fss -> same_lengths dss fss ->
-  exists gss ess, Forall2 factors ns gss /\ same_lengths ess gss /\
-    Forall2 (fun gs fs : list Z => (length gs <= length fs)%nat) gss fss /\
-    forall c, dots ess gss c = dots dss fss c.
-Proof.
-  induction ns as [|n ns IH]; intros fss dss P F L; inversion F as [|? fs ? fss' [F1 F2] F3]; subst;
-    inversion L as [|ds ? dss' ? L1 L2]; subst.
-  - exists [], []. split; [constructor|]. split; [constructor|]. split; [constructor|reflexivity].
-  - inversion P as [|? ? P1 P2]; subst. pose proof (naturals_positive fs F1 P1) as PF.
-    destruct (IH fss' dss' P2 F3 L2) as (gss & ess & G1 & G2 & G3 & G4).
-    pose proof (drop_ones_spec fs ds PF L1) as D. destruct (drop_ones fs ds) as [gs es].
-    destruct D as (D1 & D2 & D3 & D4 & D5).
-    exists (gs :: gss), (es :: ess). split; [constructor; [split; congruence|assumption]|].
-    split; [constructor; assumption|]. split; [constructor; assumption|]. intros [|x c]; [reflexivity|].
-    cbn [dots]. rewrite D5, G4. reflexivity.
-Qed.
-
 Lemma no_mode_dots : forall gs fss c, length gs = length fss -> length gs = length c ->
   dots (map no_step (steps_each gs fss)) (map no_mode fss) c = dots (steps_each gs fss) fss c.
 Proof.
@@ -873,6 +825,100 @@ Proof.
     fold c. ring.
 Qed.
 
+(** By ascending stride. *)
+Fixpoint put (t : weighted) (ts : list weighted) : list weighted :=
+  match ts with [] => [t] | u :: r => if stride_of t <=? stride_of u then t :: ts else u :: put t r end.
+
+Definition by_stride (ts : list weighted) : list weighted := fold_right put [] ts.
+
+Lemma put_permuted : forall t ts, Permutation (t :: ts) (put t ts).
+Proof.
+  induction ts as [|u ts IH]; [apply Permutation_refl|]. cbn [put]. destruct (stride_of t <=? stride_of u);
+    [apply Permutation_refl|]. eapply perm_trans; [apply perm_swap|]. apply perm_skip, IH.
+Qed.
+
+Lemma by_stride_permuted : forall ts, Permutation ts (by_stride ts).
+Proof.
+  induction ts as [|t ts IH]; [constructor|]. cbn [by_stride fold_right].
+  eapply perm_trans; [apply perm_skip, IH|apply put_permuted].
+Qed.
+
+Fixpoint nesting (d s : Z) (ts : list weighted) : bool :=
+  match ts with
+  | [] => true
+  | t :: r => (1 <=? stride_of t) && (stride_of t mod d =? 0) && (s * d <=? stride_of t)
+      && nesting (stride_of t) (size_of t) r
+  end.
+
+Lemma nesting_nests : forall ts d s, 1 <= d -> nesting d s ts = true -> nests d s ts.
+Proof.
+  induction ts as [|t ts IH]; intros d s D E; [exact I|]. cbn [nesting nests] in *.
+  apply andb_prop in E. destruct E as [E E4]. apply andb_prop in E. destruct E as [E E3]. apply andb_prop in E.
+  destruct E as [E1 E2]. apply Z.leb_le in E1, E3. apply Z.eqb_eq in E2.
+  split; [assumption|]. split; [apply Z.mod_divide; [lia|assumption]|]. split; [assumption|]. apply IH; assumption.
+Qed.
+
+(** The left inverse that is answered, its last mode without an end. *)
+Definition left_inverse (ms : list mode) : option (list mode) :=
+  let ts := by_stride (weighted_modes (coalesced_modes ms)) in
+  if nesting 1 1 ts then Some (undoing 1 0 ts) else None.
+
+Theorem left_inverse_answers : forall ms L, positives (map fst ms) -> left_inverse ms = Some L ->
+  forall x, 0 <= x < numel (map fst ms) -> at_extended L (at_number ms x) = x.
+Proof.
+  intros ms L P E x X. unfold left_inverse in E. destruct (coalesce_same ms P) as (C1 & C2 & C3).
+  destruct (nesting 1 1 _) eqn:N; [|discriminate]. injection E as <-. rewrite <- C3 by assumption.
+  apply left_inverse_undoes; [apply coalesced_positive; assumption|apply by_stride_permuted|apply nesting_nests;
+    [lia|exact N]|rewrite C2; exact X].
+Qed.
+
+(** Where strides do not nest, some layouts have a left inverse, *)
+Example undone_without_nesting : forall x, 0 <= x < 4 ->
+  at_extended [(2, 1); (3, 1)] (at_number [(2, 2); (2, 3)] x) = x.
+Proof.
+  intros x X. assert (C : x = 0 \/ x = 1 \/ x = 2 \/ x = 3) by lia. destruct C as [->|[->|[->| ->]]]; reflexivity.
+Qed.
+
+Lemma first_digit : forall L, positives (map fst L) ->
+  (exists e, forall y, at_extended L y = e * y) \/
+  (exists s e r, 2 <= s /\ forall y, at_extended L y = e * (y mod s) + at_extended r (y / s)).
+Proof.
+  induction L as [|[s e] L IH]; intros P; [left; exists 0; reflexivity|].
+  inversion P as [|? ? P1 P2]; subst. cbn [fst] in P1. destruct L as [|m L]; [left; exists e; reflexivity|].
+  destruct (Z.eq_dec s 1) as [->|S].
+  - assert (F : forall y, at_extended ((1, e) :: m :: L) y = at_extended (m :: L) y).
+    { intros y. change (e * (y mod 1) + at_extended (m :: L) (y / 1) = at_extended (m :: L) y).
+      rewrite Z.mod_1_r, Z.div_1_r. lia. }
+    destruct (IH P2) as [[e' H]|(s' & e' & r & S & H)]; [left; exists e'|right; exists s', e', r; split;
+      [assumption|]]; intros y; rewrite F; apply H.
+  - right. exists s, e, (m :: L). split; [lia|reflexivity].
+Qed.
+
+(** and some have none though no two numbers have one value.  For (3,3):(2,3) a first digit of size 2 is worth as
+    much from 2 to 3 as from 6 to 7, and a larger one as much from 1 to 2 as from 0 to 1. *)
+Theorem not_undone :
+  (forall x y, 0 <= x < 9 -> 0 <= y < 9 -> at_number [(3, 2); (3, 3)] x = at_number [(3, 2); (3, 3)] y -> x = y) /\
+  forall L, positives (map fst L) -> ~ forall x, 0 <= x < 9 -> at_extended L (at_number [(3, 2); (3, 3)] x) = x.
+Proof.
+  split.
+  - assert (C : forall x, 0 <= x < 9 -> x = 0 \/ x = 1 \/ x = 2 \/ x = 3 \/ x = 4 \/ x = 5 \/ x = 6 \/ x = 7 \/ x = 8)
+      by (intros; lia).
+    assert (U : forall x, 0 <= x < 9 ->
+              nth (Z.to_nat (at_number [(3, 2); (3, 3)] x)) [0; 0; 1; 3; 2; 4; 6; 5; 7; 0; 8] 0 = x).
+    { intros x X. destruct (C x X) as [->|[->|[->|[->|[->|[->|[->|[->| ->]]]]]]]]; reflexivity. }
+    intros x y X Y E. rewrite <- (U x X), <- (U y Y), E. reflexivity.
+  - intros L P H. pose proof (H 1 ltac:(lia)) as H1. pose proof (H 2 ltac:(lia)) as H2.
+    pose proof (H 4 ltac:(lia)) as H4. pose proof (H 3 ltac:(lia)) as H3. pose proof (H 5 ltac:(lia)) as H5.
+    pose proof (H 6 ltac:(lia)) as H6. pose proof (H 7 ltac:(lia)) as H7.
+    change (at_extended L 2 = 1) in H1. change (at_extended L 4 = 2) in H2. change (at_extended L 3 = 3) in H3.
+    change (at_extended L 5 = 4) in H4. change (at_extended L 7 = 5) in H5. change (at_extended L 6 = 6) in H6.
+    destruct (first_digit L P) as [[e F]|(s & e & r & S & F)]; [rewrite F in *; lia|].
+    destruct (Z.eq_dec s 2) as [->|N].
+    + rewrite F in *. change (e * 1 + at_extended r 1 = 3) in H3. change (e * 0 + at_extended r 1 = 1) in H1.
+      change (e * 1 + at_extended r 3 = 5) in H5. change (e * 0 + at_extended r 3 = 6) in H6. lia.
+    + rewrite F, Z.mod_small, Z.div_small, at_extended_zero in H1 by lia. lia.
+Qed.
+
 (** ** The right inverse *)
 
 (** Modes of a layout, the strides of which are 1, the size of the first one, and so on, are counted up one after
@@ -993,4 +1039,122 @@ Proof.
   rewrite !skipn_all2 in K by (rewrite ?digits_length, !map_length; lia).
   rewrite (skipn_all2 (digits (map size_of ts) v)) in K by (rewrite digits_length, map_length; lia).
   rewrite Nat.sub_diag in K. exact K.
+Qed.
+
+(** Modes that are counted up one after the other, from a stride on. *)
+Definition counts (reached : Z) (ts : list weighted) : Prop :=
+  map stride_of ts = map (Z.mul reached) (weights (map size_of ts)) /\ Forall (fun t => 2 <= size_of t) ts.
+
+(** The longest of the lists that count up from a stride, in so many steps; of those that are as long the last. *)
+Fixpoint counted (work : nat) (ts : list weighted) (reached : Z) : list weighted :=
+  match work with
+  | O => []
+  | S k => fold_left (fun best t =>
+      if (stride_of t =? reached) && (2 <=? size_of t) then
+        let found := t :: counted k ts (reached * size_of t) in
+        if numel (map size_of best) <=? numel (map size_of found) then found else best
+      else best) ts []
+  end.
+
+Lemma counts_cons : forall reached t ts,
+  counts reached (t :: ts) <-> stride_of t = reached /\ 2 <= size_of t /\ counts (reached * size_of t) ts.
+Proof.
+  intros reached t ts. unfold counts. cbn [map weights]. rewrite map_map, Z.mul_1_r.
+  rewrite (map_ext (fun x => reached * (size_of t * x)) (Z.mul (reached * size_of t))) by (intros; ring). split.
+  - intros [E F]. injection E as E1 E2. inversion F; subst. repeat split; assumption.
+  - intros (E1 & F1 & E2 & F2). split; [congruence|constructor; assumption].
+Qed.
+
+Lemma counted_counts : forall work ts reached,
+  incl (counted work ts reached) ts /\ counts reached (counted work ts reached).
+Proof.
+  assert (Z0 : forall (ts : list weighted) reached, incl [] ts /\ counts reached []).
+  { intros. split; [intros x X; destruct X|split; [reflexivity|constructor]]. }
+  induction work as [|k IH]; intros ts reached; [apply Z0|]. cbn [counted].
+  assert (G : forall some best, incl some ts -> incl best ts /\ counts reached best ->
+    let c := fold_left (fun best t =>
+      if (stride_of t =? reached) && (2 <=? size_of t) then
+        let found := t :: counted k ts (reached * size_of t) in
+        if numel (map size_of best) <=? numel (map size_of found) then found else best
+      else best) some best in incl c ts /\ counts reached c).
+  { induction some as [|t some IS]; intros best I B; [exact B|]. cbn [fold_left]. apply IS; [intros x X; apply I; right;
+      exact X|]. destruct (Z.eqb_spec (stride_of t) reached) as [E|]; [|exact B].
+    destruct (Z.leb_spec 2 (size_of t)); [|exact B]. cbn [andb].
+    destruct (_ <=? _); [|exact B]. destruct (IH ts (reached * size_of t)) as [I1 I2]. split.
+    - intros x [<-|X]; [apply I; left; reflexivity|apply I1, X].
+    - apply counts_cons. repeat split; assumption || apply I2. }
+  apply G; [apply incl_refl|apply Z0].
+Qed.
+
+Lemma counted_longest : forall work ts reached c, incl c ts -> counts reached c -> (length c <= work)%nat ->
+  numel (map size_of c) <= numel (map size_of (counted work ts reached)).
+Proof.
+  induction work as [|k IH]; intros ts reached c I C L.
+  - destruct c; [simpl; lia|simpl in L; lia].
+  - cbn [counted]. set (step := fun best t =>
+      if (stride_of t =? reached) && (2 <=? size_of t) then
+        let found := t :: counted k ts (reached * size_of t) in
+        if numel (map size_of best) <=? numel (map size_of found) then found else best
+      else best).
+    assert (UP : forall some best, numel (map size_of best) <= numel (map size_of (fold_left step some best))).
+    { induction some as [|t some IS]; intros best; cbn [fold_left]; [lia|]. eapply Z.le_trans; [|apply IS].
+      unfold step. destruct (_ && _); [|lia]. cbv zeta. destruct (Z.leb_spec (numel (map size_of best))
+        (numel (map size_of (t :: counted k ts (reached * size_of t))))); lia. }
+    destruct c as [|t c]; [apply (UP ts [])|]. apply counts_cons in C. destruct C as (C1 & C2 & C3).
+    destruct (in_split t ts) as (l & r & E); [apply I; left; reflexivity|].
+    assert (T : forall best, numel (map size_of (t :: c)) <= numel (map size_of (step best t))).
+    { intros best. specialize (IH ts (reached * size_of t) c ltac:(intros x X; apply I; right; exact X) C3
+        ltac:(simpl in L; lia)). unfold step. rewrite (proj2 (Z.eqb_eq _ _) C1), (proj2 (Z.leb_le _ _) C2). cbn [andb].
+      cbv zeta. cbn [map numel] in *. assert (size_of t * numel (map size_of c)
+        <= size_of t * numel (map size_of (counted k ts (reached * size_of t)))) by (apply Z.mul_le_mono_nonneg_l; lia).
+      destruct (Z.leb_spec (numel (map size_of best))
+        (size_of t * numel (map size_of (counted k ts (reached * size_of t))))); cbn [map numel]; lia. }
+    assert (F : fold_left step ts [] = fold_left step r (step (fold_left step l []) t)).
+    { rewrite E at 1. rewrite fold_left_app. reflexivity. }
+    rewrite F. eapply Z.le_trans; [apply T|apply UP].
+Qed.
+
+Lemma counts_apart : forall ts reached, 1 <= reached -> counts reached ts ->
+  NoDup ts /\ Forall (fun t => reached <= stride_of t) ts.
+Proof.
+  induction ts as [|t ts IH]; intros reached R C; [split; constructor|]. apply counts_cons in C.
+  destruct C as (C1 & C2 & C3). assert (M : reached * 2 <= reached * size_of t) by (apply Z.mul_le_mono_nonneg_l; lia).
+  destruct (IH (reached * size_of t) ltac:(lia) C3) as [I1 I2]. rewrite Forall_forall in I2. split.
+  - constructor; [|assumption]. intros X. apply I2 in X. lia.
+  - rewrite Forall_forall. intros u [<-|X]; [lia|apply I2 in X; lia].
+Qed.
+
+Lemma others : forall {A : Type} (l m : list A), NoDup l -> incl l m -> exists rest, Permutation m (l ++ rest).
+Proof.
+  induction l as [|x l IH]; intros m N I; [exists m; apply Permutation_refl|]. inversion N; subst.
+  destruct (in_split x m) as (a & b & ->); [apply I; left; reflexivity|].
+  destruct (IH (a ++ b) ltac:(assumption)) as [rest R].
+  - intros y Y. assert (X : In y (a ++ x :: b)) by (apply I; right; exact Y). apply in_app_or in X.
+    apply in_or_app. destruct X as [X|[->|X]]; [left; exact X|contradiction|right; exact X].
+  - exists rest. eapply perm_trans; [apply Permutation_sym, Permutation_middle|]. apply perm_skip, R.
+Qed.
+
+(** The right inverse that is answered. *)
+Definition right_inverse (ms : list mode) : list mode :=
+  let ts := weighted_modes (coalesced_modes ms) in
+  map (fun t => (size_of t, weight_of t)) (counted (length ts) ts 1).
+
+(** It undoes, and no list of modes that are counted up from 1 has more numbers. *)
+Theorem right_inverse_answers : forall ms, positives (map fst ms) ->
+  let R := right_inverse ms in
+  (forall i, 0 <= i < numel (map fst R) ->
+    0 <= at_number R i < numel (map fst ms) /\ at_number ms (at_number R i) = i) /\
+  forall c, incl c (weighted_modes (coalesced_modes ms)) -> counts 1 c -> numel (map size_of c) <= numel (map fst R).
+Proof.
+  intros ms P R. destruct (coalesce_same ms P) as (C1 & C2 & C3). set (ts := weighted_modes (coalesced_modes ms)) in *.
+  destruct (counted_counts (length ts) ts 1) as [I C]. destruct (counts_apart _ 1 ltac:(lia) C) as [N _].
+  destruct (others _ _ N I) as [rest T]. split.
+  - intros i X. destruct (right_inverse_undoes (coalesced_modes ms) _ rest (coalesced_positive _ C1) T) with (i := i)
+      as [U V].
+    + destruct C as [C _]. rewrite C. rewrite (map_ext (Z.mul 1) (fun x => x)) by (intros; ring). apply map_id.
+    + exact X.
+    + unfold R, right_inverse. fold ts. rewrite <- C2. split; [exact U|].
+      rewrite <- C3 by (rewrite <- C2; exact U). exact V.
+  - intros c J D. unfold R, right_inverse. fold ts. rewrite map_map. cbn [fst]. apply counted_longest;
+      [assumption|assumption|]. apply NoDup_incl_length; [|assumption]. apply (counts_apart c 1 ltac:(lia) D).
 Qed.

@@ -3,7 +3,8 @@
     Where shards are even the device is a digit of the position.  Elsewhere it is a word, made of ramps and
     repetitions, and whether two words are the same is told without spelling them out. *)
 
-From Coq Require Import ZArith Lia List.
+From Coq Require Import ZArith Lia List Bool.
+From Shapetracker Require Import View Splits Cute.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -823,4 +824,474 @@ Proof.
     (Z.divide_1_l step)
     ltac:(exists k; lia)) as G.
   unfold place_of in G. rewrite !Z.div_1_r, Z.mod_small in G by lia. exact G.
+Qed.
+
+(** * Uneven shards *)
+
+(** Where part [j] of a piece begins and how long it is, how many places device [j] has, which, and how many of them
+    are below a place. *)
+Definition piece_of (pieces n : Z) : Z := Z.max 1 (ceiling n pieces).
+Definition begin_of (parts piece j : Z) : Z := Z.min (ceiling piece parts * j) piece.
+Definition part_of (parts piece j : Z) : Z := Z.min (piece - begin_of parts piece j) (ceiling piece parts).
+
+Definition held (pieces parts n j : Z) : Z :=
+  let piece := piece_of pieces n in n / piece * part_of parts piece j + part_of parts (n mod piece) j.
+
+Definition held_place (pieces parts n j rank : Z) : Z :=
+  let piece := piece_of pieces n in let part := part_of parts piece j in let full := n / piece in
+  if (0 <? part) && (rank / part <? full) then rank / part * piece + begin_of parts piece j + rank mod part
+  else full * piece + begin_of parts (n mod piece) j + (rank - full * part).
+
+Definition held_below (pieces parts n j x : Z) : Z :=
+  let piece := piece_of pieces n in let length := Z.min piece (n - x / piece * piece) in
+  x / piece * part_of parts piece j
+    + Z.min (Z.max (x mod piece - begin_of parts length j) 0) (part_of parts length j).
+
+Lemma ceiling_bounds : forall n b, 0 <= n -> 0 < b -> n <= b * ceiling n b < n + b.
+Proof.
+  intros n b N B. unfold ceiling. pose proof (Z.div_mod n b ltac:(lia)). pose proof (Z.mod_pos_bound n b B).
+  destruct (Z.eqb_spec (n mod b) 0); lia.
+Qed.
+
+(** A place is that of the device whose part it is in. *)
+Lemma in_part : forall parts piece x j, 0 < parts -> 0 <= x < piece -> 0 <= j ->
+  (x / ceiling piece parts = j <-> begin_of parts piece j <= x < begin_of parts piece j + part_of parts piece j).
+Proof.
+  intros parts piece x j P X J. unfold part_of, begin_of. pose proof (ceiling_bounds piece parts ltac:(lia) P).
+  set (w := ceiling piece parts) in *. assert (W : 0 < w) by nia.
+  pose proof (Z.div_mod x w ltac:(lia)). pose proof (Z.mod_pos_bound x w W). set (q := x / w) in *. split.
+  - intros <-. lia.
+  - intros I. assert (w * j <= x < w * j + w) by lia. destruct (Z.lt_trichotomy q j) as [C|[C|C]]; [|assumption|].
+    + assert (w * (q + 1) <= w * j) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    + assert (w * (j + 1) <= w * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+Qed.
+
+Lemma part_bounds : forall parts piece j, 0 < parts -> 0 <= piece -> 0 <= j ->
+  0 <= begin_of parts piece j /\ 0 <= part_of parts piece j /\ begin_of parts piece j + part_of parts piece j <= piece.
+Proof.
+  intros parts piece j P N J. unfold part_of, begin_of. pose proof (ceiling_bounds piece parts N P).
+  assert (0 <= ceiling piece parts) by nia. assert (0 <= ceiling piece parts * j) by (apply Z.mul_nonneg_nonneg; lia).
+  lia.
+Qed.
+
+Lemma piece_positive : forall pieces n, 1 <= piece_of pieces n.
+Proof. intros. unfold piece_of. lia. Qed.
+
+(** They are counted one by one: each place below [n] counts for its device, and for no other. *)
+Theorem below_counts : forall pieces parts n j, 0 < parts -> 0 <= n -> 0 <= j ->
+  held_below pieces parts n j 0 = 0 /\ held_below pieces parts n j n = held pieces parts n j /\
+  forall x, 0 <= x < n -> held_below pieces parts n j (x + 1) =
+    held_below pieces parts n j x + (if owner pieces parts n x =? j then 1 else 0).
+Proof.
+  intros pieces parts n j P N J. pose proof (piece_positive pieces n) as Q. unfold held_below, held, owner.
+  fold (piece_of pieces n). set (p := piece_of pieces n) in *. cbv zeta.
+  assert (B : forall l, 0 <= l -> _) by (intros l L; exact (part_bounds parts l j P L J)).
+  split; [|split].
+  - rewrite Z.div_0_l, Z.mod_0_l by lia. destruct (B (Z.min p (n - 0 * p)) ltac:(lia)) as (B1 & B2 & B3). lia.
+  - f_equal. pose proof (Z.div_mod n p ltac:(lia)). pose proof (Z.mod_pos_bound n p ltac:(lia)).
+    replace (Z.min p (n - n / p * p)) with (n mod p) by lia. destruct (B (n mod p) ltac:(lia)) as (B1 & B2 & B3). lia.
+  - intros x X. pose proof (Z.div_mod x p ltac:(lia)) as D. pose proof (Z.mod_pos_bound x p ltac:(lia)) as M.
+    set (q := x / p) in *. set (m := x mod p) in *. set (l := Z.min p (n - q * p)) in *. assert (L : m < l) by lia.
+    pose proof (in_part parts l m j P ltac:(lia) J) as I. destruct (B l ltac:(lia)) as (B1 & B2 & B3).
+    destruct (Z.eq_dec (m + 1) p) as [E|E].
+    + assert (l = p) by lia.
+      replace (x + 1) with ((q + 1) * p) by lia. rewrite Z.div_mul, Z.mod_mul by lia.
+      set (l' := Z.min p (n - (q + 1) * p)). assert (L' : 0 <= l') by lia. destruct (B l' L') as (C1 & C2 & C3).
+      replace l with p in * by lia. destruct (Z.eqb_spec (m / ceiling p parts) j) as [T|T].
+      * apply I in T. lia.
+      * assert (~ (begin_of parts p j <= m < begin_of parts p j + part_of parts p j)) by tauto. lia.
+    + replace ((x + 1) / p) with q by (apply Z.div_unique with (m + 1); lia).
+      replace ((x + 1) mod p) with (m + 1) by (apply Z.mod_unique with q; lia). fold l.
+      destruct (Z.eqb_spec (m / ceiling l parts) j) as [T|T].
+      * apply I in T. lia.
+      * assert (~ (begin_of parts l j <= m < begin_of parts l j + part_of parts l j)) by tauto. lia.
+Qed.
+
+(** So the places of a device are in their order those at which the count goes up. *)
+Theorem place_exact : forall pieces parts n j rank, 0 < parts -> 0 <= n -> 0 <= j ->
+  0 <= rank < held pieces parts n j ->
+  let x := held_place pieces parts n j rank in
+  0 <= x < n /\ owner pieces parts n x = j /\ held_below pieces parts n j x = rank.
+Proof.
+  intros pieces parts n j rank P N J R. pose proof (piece_positive pieces n) as Q.
+  unfold held_place, held_below, held, owner in *. fold (piece_of pieces n) in *. set (p := piece_of pieces n) in *.
+  cbv zeta in *. set (full := n / p) in *. set (w := part_of parts p j) in *.
+  pose proof (Z.div_mod n p ltac:(lia)) as D. pose proof (Z.mod_pos_bound n p ltac:(lia)) as M. fold full in D.
+  assert (F : 0 <= full) by (apply Z.div_pos; lia).
+  destruct (part_bounds parts p j P ltac:(lia) J) as (B1 & B2 & B3). fold w in B2, B3.
+  destruct (part_bounds parts (n mod p) j P ltac:(lia) J) as (C1 & C2 & C3).
+  assert (HERE : forall q l i, 0 <= q -> 0 <= l -> l = Z.min p (n - q * p) -> 0 <= i < part_of parts l j ->
+    let x := q * p + begin_of parts l j + i in
+    0 <= x < n /\ x mod p / ceiling (Z.min p (n - x / p * p)) parts = j /\
+    x / p * w + Z.min (Z.max (x mod p - begin_of parts (Z.min p (n - x / p * p)) j) 0)
+      (part_of parts (Z.min p (n - x / p * p)) j) = q * w + i).
+  { intros q l i Q0 L0 L I x.
+    destruct (part_bounds parts l j P L0 J) as (E1 & E2 & E3).
+    assert (XQ : x / p = q) by (symmetry; apply Z.div_unique with (begin_of parts l j + i); unfold x; lia).
+    assert (XM : x mod p = begin_of parts l j + i) by (symmetry; apply Z.mod_unique with q; unfold x; lia).
+    rewrite XQ, XM, <- L. split; [unfold x; nia|]. split; [|lia]. apply in_part; lia. }
+  destruct (Z.ltb_spec 0 w) as [W|W]; cbn [andb].
+  - pose proof (Z.div_mod rank w ltac:(lia)) as DR. pose proof (Z.mod_pos_bound rank w W) as MR.
+    assert (0 <= rank / w) by (apply Z.div_pos; lia).
+    destruct (Z.ltb_spec (rank / w) full) as [T|T].
+    + assert (rank / w * p + p <= full * p) by nia.
+      destruct (HERE (rank / w) p (rank mod w)) as (H1 & H2 & H3); [assumption|lia|nia|fold w; lia|].
+      split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+    + assert (full * w <= rank / w * w) by (apply Z.mul_le_mono_nonneg_r; lia).
+      destruct (HERE full (n mod p) (rank - full * w)) as (H1 & H2 & H3); [assumption|lia|lia|lia|].
+      split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+  - assert (w = 0) by lia.
+    destruct (HERE full (n mod p) (rank - full * w)) as (H1 & H2 & H3); [assumption|lia|lia|lia|].
+    split; [exact H1|]. split; [exact H2|]. rewrite H3. lia.
+Qed.
+
+(** How long the pieces are can be read off: the first device has its turn again where the second piece begins. *)
+Theorem piece_is_read : forall pieces parts n, 0 < parts -> 1 <= n ->
+  let p := piece_of pieces n in let w := ceiling (Z.min p n) parts in
+  (forall x, 0 <= x < w -> x < n -> owner pieces parts n x = 0) /\
+  (forall x, w <= x < Z.min p n -> owner pieces parts n x <> 0) /\
+  (p < n -> owner pieces parts n p = 0).
+Proof.
+  intros pieces parts n P N p w. pose proof (piece_positive pieces n) as Q. fold p in Q.
+  pose proof (ceiling_bounds (Z.min p n) parts ltac:(lia) P) as C. fold w in C. assert (W : 0 < w) by nia.
+  assert (S : forall x, 0 <= x < Z.min p n -> owner pieces parts n x = x / w).
+  { intros x X. unfold owner. fold (piece_of pieces n). fold p. cbv zeta. rewrite (Z.div_small x p), Z.mod_small by lia.
+    rewrite Z.mul_0_l, Z.sub_0_r. reflexivity. }
+  assert (WP : w <= Z.min p n).
+  { unfold w, ceiling. pose proof (Z.div_mod (Z.min p n) parts ltac:(lia)).
+    pose proof (Z.mod_pos_bound (Z.min p n) parts P). assert (0 <= Z.min p n / parts) by (apply Z.div_pos; lia).
+    destruct (Z.eqb_spec (Z.min p n mod parts) 0); nia. }
+  split; [|split].
+  - intros x X XN. rewrite S by lia. apply Z.div_small. lia.
+  - intros x X. rewrite S by lia. assert (1 <= x / w) by (apply Z.div_le_lower_bound; lia). lia.
+  - intros L. unfold owner. fold (piece_of pieces n). fold p. cbv zeta. rewrite Z.mod_same by lia. apply Z.div_0_l.
+    rewrite Z.div_same by lia. pose proof (ceiling_bounds (Z.min p (n - 1 * p)) parts ltac:(lia) P).
+    intros Z0. rewrite Z0 in *. lia.
+Qed.
+
+(** Which numbers of pieces make pieces of a length is an interval. *)
+Theorem pieces_interval : forall n p pieces, 1 <= n -> 1 <= p -> 0 < pieces ->
+  (ceiling n pieces = p <-> ceiling n p <= pieces /\ (1 < p -> pieces <= ceiling n (p - 1) - 1)).
+Proof.
+  intros n p pieces N P F. pose proof (ceiling_bounds n pieces ltac:(lia) F) as A.
+  pose proof (ceiling_bounds n p ltac:(lia) ltac:(lia)) as B. set (c := ceiling n pieces) in *.
+  set (d := ceiling n p) in *.
+  assert (UP : n <= p * pieces <-> d <= pieces).
+  { split; intros H.
+    - destruct (Z.le_gt_cases d pieces); [assumption|exfalso].
+      assert (p * (pieces + 1) <= p * d) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - assert (p * d <= p * pieces) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  assert (C : forall q, 0 <= q -> (c <= q <-> n <= q * pieces)).
+  { intros q Q. split; intros H.
+    - assert (pieces * c <= pieces * q) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - destruct (Z.le_gt_cases c q); [assumption|exfalso].
+      assert (pieces * (q + 1) <= pieces * c) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  pose proof (C p ltac:(lia)) as C1. pose proof (C (p - 1) ltac:(lia)) as C2.
+  assert (DOWN : 1 < p -> (n <= (p - 1) * pieces <-> ceiling n (p - 1) <= pieces)).
+  { intros P1. pose proof (ceiling_bounds n (p - 1) ltac:(lia) ltac:(lia)) as E. set (e := ceiling n (p - 1)) in *.
+    split; intros H.
+    - destruct (Z.le_gt_cases e pieces); [assumption|exfalso].
+      assert ((p - 1) * (pieces + 1) <= (p - 1) * e) by (apply Z.mul_le_mono_nonneg_l; lia). lia.
+    - assert ((p - 1) * e <= (p - 1) * pieces) by (apply Z.mul_le_mono_nonneg_l; lia). lia. }
+  split.
+  - intros ->. split; [lia|]. intros P1. specialize (DOWN P1). lia.
+  - intros [H1 H2]. destruct (Z.eq_dec p 1) as [->|P1].
+    + assert (1 <= c) by nia. lia.
+    + specialize (DOWN ltac:(lia)). specialize (H2 ltac:(lia)). lia.
+Qed.
+
+(** The coordinates of a place along the mesh axes that cut its axis, where each cut applies to what the earlier ones
+    leave. *)
+Fixpoint coordinates (cuts : list (Z * Z)) (n x : Z) : list Z :=
+  match cuts with
+  | [] => []
+  | (pieces, parts) :: r =>
+      let j := owner pieces parts n x in
+      j :: coordinates r (held pieces parts n j) (held_below pieces parts n j x)
+  end.
+
+(** * The digits of even shards *)
+
+(** What is left of an axis is the numbers with some digits: a list of segments, each a size and a step, innermost
+    first, whose value is the position (at_number).  A cut takes a digit out of one segment. *)
+Fixpoint take (below piece parts : Z) (segs : list mode) : option ((Z * Z) * list mode) :=
+  match segs with
+  | [] => None
+  | (s, d) :: r =>
+      let end_ := below * s in
+      if piece <=? end_ then
+        let part := piece / parts in
+        if (part mod below =? 0) && (end_ mod piece =? 0) then
+          let t := d * (part / below) in
+          Some ((t, parts), (part / below, d) :: (end_ / piece, t * parts) :: r)
+        else None
+      else match take end_ piece parts r with
+           | Some (e, r') => Some (e, (s, d) :: r')
+           | None => None
+           end
+  end.
+
+(** Each segment begins at a multiple of where the one before ends. *)
+Fixpoint in_order (lo : Z) (segs : list mode) : Prop :=
+  match segs with [] => True | (s, d) :: r => 0 < d /\ (lo | d) /\ in_order (s * d) r end.
+
+Lemma in_order_multiple : forall segs lo x, in_order lo segs -> (lo | at_number segs x).
+Proof.
+  induction segs as [|[s d] segs IH]; intros lo x O; [exists 0; reflexivity|]. destruct O as (O1 & O2 & O3).
+  rewrite at_number_cons. apply Z.divide_add_r; [apply Z.divide_mul_l; assumption|].
+  eapply Z.divide_trans; [exact O2|]. eapply Z.divide_trans; [exists s; reflexivity|]. apply IH. exact O3.
+Qed.
+
+Lemma taken : forall segs below part parts t m segs', 0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) ->
+  take below (part * parts) parts segs = Some ((t, m), segs') ->
+  exists p, part = below * p /\ 0 < p /\ m = parts /\ positives (map fst segs') /\
+    numel (map fst segs) = numel (map fst segs') * parts /\
+    (forall y, at_number segs y = at_number segs' (without p parts y) + digit p parts y * t) /\
+    forall lo, 0 < lo -> in_order lo segs -> in_order lo segs' /\ 0 < t /\ (lo | t) /\
+      forall y, exists q rest, at_number segs y = q * (t * parts) + digit p parts y * t + rest /\
+        0 <= rest < t /\ (lo | rest).
+Proof.
+  induction segs as [|[s d] segs IH]; intros below part parts t m segs' B P M PS T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. cbn [take] in T. rewrite Z.div_mul in T by lia.
+  assert (SPLIT : forall a b y, 0 < a -> 0 < b -> y mod (a * b) = y mod a + a * ((y / a) mod b)).
+  { intros a b y A B'. apply Z.rem_mul_r; lia. }
+  destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [e E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < e) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s = p * parts * e) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]).
+    assert (PA : 0 < p * parts) by nia. exists p. split; [ring|]. split; [assumption|]. split; [reflexivity|].
+    split; [constructor; [assumption|constructor; assumption]|].
+    split; [cbn [map fst numel]; rewrite SE; ring|]. split.
+    + intros y. rewrite !at_number_cons. unfold without, digit. pose proof (Z.mod_pos_bound y p ltac:(lia)).
+      rewrite (Z.add_comm (_ * p)), Z.mod_add, Z.mod_mod, Z.div_add, (Z.div_small (y mod p)), Z.add_0_l by lia.
+      rewrite Z.div_div by lia. rewrite <- SE. rewrite SE at 1.
+      rewrite (SPLIT (p * parts) e), (SPLIT p parts) by assumption.
+      ring.
+    + intros lo LO O. cbn [in_order] in O. destruct O as (O1 & O2 & O3).
+      assert (TP : 0 < d * p) by nia. split; [|split; [assumption|split; [apply Z.divide_mul_l; assumption|]]].
+      * cbn [in_order]. split; [assumption|]. split; [assumption|]. split; [nia|].
+        split; [exists parts; ring|]. replace (e * (d * p * parts)) with (s * d) by (rewrite SE; ring). assumption.
+      * intros y. rewrite at_number_cons. destruct (in_order_multiple segs (s * d) (y / s) O3) as [k K]. rewrite K.
+        exists ((y / (p * parts)) mod e + k * e), (d * (y mod p)). pose proof (Z.mod_pos_bound y p ltac:(lia)).
+        split; [|split; [nia|apply Z.divide_mul_l; assumption]]. rewrite SE. rewrite (SPLIT (p * parts) e),
+          (SPLIT p parts) by assumption. unfold digit. ring.
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH (below * s) part parts t' m' r' ltac:(nia) P M PS' E)
+      as (p & I1 & I2 & I3 & I4 & I5 & I6 & I7).
+    assert (SP : 0 < s * p) by nia. exists (s * p). split; [rewrite I1; ring|]. split; [assumption|].
+    split; [assumption|]. split; [constructor; assumption|]. split; [cbn [map fst numel]; rewrite I5; ring|].
+    assert (DG : forall y, digit (s * p) parts y = digit p parts (y / s)).
+    { intros y. unfold digit. rewrite Z.div_div by lia. reflexivity. }
+    split.
+    + intros y. rewrite !at_number_cons, I6, DG. unfold without at 2 3. pose proof (Z.mod_pos_bound y s S).
+      assert (W : y / (s * p * parts) * (s * p) + y mod (s * p) = y mod s + without p parts (y / s) * s).
+      { unfold without. rewrite (SPLIT s p) by assumption. rewrite !Z.div_div by nia. replace (s * (p * parts)) with
+          (s * p * parts) by ring. ring. }
+      rewrite W. rewrite Z.mod_add, Z.mod_mod, Z.div_add, (Z.div_small (y mod s)), Z.add_0_l by lia. ring.
+    + intros lo LO O. cbn [in_order] in O. destruct O as (O1 & O2 & O3).
+      destruct (I7 (s * d) ltac:(nia) O3) as (J1 & J2 & J3 & J4).
+      assert (LT : (lo | s * d)) by (apply Z.divide_mul_r; assumption).
+      split; [cbn [in_order]; repeat split; assumption|]. split; [assumption|].
+      split; [eapply Z.divide_trans; [exact LT|exact J3]|].
+      intros y. destruct (J4 (y / s)) as (q & rest & K1 & K2 & K3). exists q, (d * (y mod s) + rest).
+      rewrite at_number_cons, K1, DG. pose proof (Z.mod_pos_bound y s S).
+      split; [ring|]. split; [|apply Z.divide_add_r; [apply Z.divide_mul_l; assumption|eapply Z.divide_trans;
+        [exact LT|exact K3]]].
+      assert (rest + s * d <= t').
+      { destruct J3 as [a A], K3 as [b B']. assert (SD : 0 < s * d) by nia. rewrite A, B' in *.
+        assert (b < a) by (apply (Z.mul_lt_mono_pos_r (s * d)); lia). nia. }
+      split; [nia|]. assert (d * (y mod s) < s * d) by nia. lia.
+Qed.
+
+(** Segments that lie below a digit or above it. *)
+Definition apart (e : Z * Z) (segs : list mode) : Prop :=
+  Forall (fun g => (fst g * snd g | fst e) \/ (fst e * snd e | snd g)) segs.
+
+Lemma taken_apart : forall segs e below part parts t m segs',
+  0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) -> apart e segs ->
+  take below (part * parts) parts segs = Some ((t, m), segs') ->
+  apart e segs' /\ ((t * m | fst e) \/ (fst e * snd e | t)).
+Proof.
+  induction segs as [|[s d] segs IH]; intros e below part parts t m segs' B P M PS A T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. inversion A as [|? ? A1 A2]; subst. cbn [fst snd] in A1.
+  cbn [take] in T. rewrite Z.div_mul in T by lia. destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [k E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < k) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s * d = d * p * parts * k).
+    { assert (s = p * parts * k) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]). subst s. ring. }
+    destruct A1 as [A1|A1].
+    + assert (TM : (d * p * parts | fst e)).
+      { apply (Z.divide_trans _ (s * d)); [exists k; rewrite SE; ring|exact A1]. }
+      split; [|left; exact TM]. constructor; [left; cbn [fst snd]|constructor; [left; cbn [fst snd]|assumption]].
+      * apply (Z.divide_trans _ (d * p * parts)); [exists parts; ring|exact TM].
+      * replace (k * (d * p * parts)) with (s * d) by (rewrite SE; ring). exact A1.
+    + assert (TM : (fst e * snd e | d * p)) by (apply Z.divide_mul_l; exact A1).
+      split; [|right; exact TM]. constructor; [right; exact A1|]. constructor; [right; cbn [snd]; apply Z.divide_mul_l;
+        exact TM|assumption].
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH e (below * s) part parts t' m' r' ltac:(nia) P M PS' A2 E) as [I1 I2].
+    split; [constructor; assumption|exact I2].
+Qed.
+
+Lemma taken_leaves : forall segs below part parts t m segs',
+  0 < below -> 0 < part -> 0 < parts -> positives (map fst segs) -> forall lo, 0 < lo -> in_order lo segs ->
+  take below (part * parts) parts segs = Some ((t, m), segs') -> apart (t, m) segs' /\ (lo | t).
+Proof.
+  assert (MORE : forall segs lo, in_order lo segs -> Forall (fun g => (lo | snd g)) segs).
+  { induction segs as [|[s d] segs IH]; intros lo O; [constructor|]. destruct O as (O1 & O2 & O3).
+    constructor; [exact O2|]. eapply Forall_impl; [|apply IH; exact O3]. intros g G.
+    eapply Z.divide_trans; [|exact G]. apply Z.divide_mul_r. exact O2. }
+  induction segs as [|[s d] segs IH]; intros below part parts t m segs' B P M PS lo LO O T; [discriminate|].
+  inversion PS as [|? ? S PS']; subst. cbn [fst] in S. pose proof O as (O1 & O2 & O3).
+  cbn [take] in T. rewrite Z.div_mul in T by lia. destruct (Z.leb_spec (part * parts) (below * s)) as [L|L].
+  - destruct (Z.eqb_spec (part mod below) 0) as [E1|]; [|discriminate].
+    destruct (Z.eqb_spec ((below * s) mod (part * parts)) 0) as [E2|]; [|discriminate]. cbn [andb] in T.
+    injection T as <- <- <-. apply Z.mod_divide in E1, E2; [|nia|lia]. destruct E1 as [p E1], E2 as [k E2].
+    assert (0 < p) by nia. assert (PP : 0 < part * parts) by nia. assert (0 < k) by nia.
+    rewrite E2, Z.div_mul by lia. rewrite E1, Z.div_mul by lia.
+    assert (SE : s * d = k * (d * p * parts)).
+    { assert (s = p * parts * k) by (apply (Z.mul_reg_l _ _ below); [lia|rewrite E2, E1; ring]). subst s. ring. }
+    split; [|apply Z.divide_mul_l; exact O2].
+    constructor; [left; cbn [fst snd]; exists 1; ring|]. constructor; [right; cbn [fst snd]; exists 1; ring|].
+    eapply Forall_impl; [|apply MORE; exact O3]. intros g G. right. cbn [fst snd].
+    eapply Z.divide_trans; [|exact G]. exists k. exact SE.
+  - destruct (take (below * s) (part * parts) parts segs) as [[[t' m'] r']|] eqn:E; [|discriminate].
+    injection T as <- <- <-. destruct (IH (below * s) part parts t' m' r' ltac:(nia) P M PS' (s * d) ltac:(nia) O3 E)
+      as [I1 I2].
+    split; [constructor; [left; exact I2|exact I1]|]. eapply Z.divide_trans; [|exact I2]. apply Z.divide_mul_r.
+    exact O2.
+Qed.
+
+(** The digits of all cuts of an axis, of which so many places are left. *)
+Fixpoint digits_found (segs : list mode) (n : Z) (cuts : list (Z * Z)) : option (list (Z * Z)) :=
+  match cuts with
+  | [] => Some []
+  | (pieces, parts) :: r =>
+      let piece := piece_of pieces n in
+      if (n mod piece =? 0) && (piece mod parts =? 0) then
+        match take 1 piece parts segs with
+        | Some (e, segs') => option_map (cons e) (digits_found segs' (n / parts) r)
+        | None => None
+        end
+      else None
+  end.
+
+(** An even cut: the device is a digit of the place, and the place among its own is the place without it. *)
+Lemma even_cut : forall pieces parts n part k x, 0 < part -> 0 < parts -> n = k * (part * parts) -> 0 <= x < n ->
+  piece_of pieces n = part * parts ->
+  owner pieces parts n x = digit part parts x /\
+  held_below pieces parts n (digit part parts x) x = without part parts x /\
+  held pieces parts n (digit part parts x) = n / parts.
+Proof.
+  intros pieces parts n part k x P M N X Q. assert (PP : 0 < part * parts) by nia.
+  assert (C : ceiling (part * parts) parts = part) by (apply ceiling_exact; lia).
+  assert (DX : 0 <= x / (part * parts) < k) by (split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]).
+  assert (MIN : Z.min (part * parts) (n - x / (part * parts) * (part * parts)) = part * parts) by nia.
+  assert (SPLIT : x mod (part * parts) = x mod part + part * ((x / part) mod parts)) by (apply Z.rem_mul_r; lia).
+  pose proof (Z.mod_pos_bound x part P). pose proof (Z.mod_pos_bound (x / part) parts M).
+  assert (J : digit part parts x = x mod (part * parts) / part).
+  { unfold digit. rewrite SPLIT, (Z.mul_comm part (_ mod _)), Z.div_add, (Z.div_small (x mod part)) by lia. lia. }
+  split; [|split].
+  - unfold owner. fold (piece_of pieces n). rewrite Q, MIN, C. symmetry. exact J.
+  - unfold held_below, part_of, begin_of. rewrite Q, MIN, C. unfold digit, without. rewrite SPLIT.
+    set (j := (x / part) mod parts) in *. assert (part * j + part <= part * parts) by nia. lia.
+  - unfold held, part_of, begin_of. rewrite Q. rewrite N, Z.mod_mul, Z.div_mul, C by lia.
+    replace (k * (part * parts)) with (k * part * parts) by ring. rewrite Z.div_mul by lia.
+    unfold digit. set (j := (x / part) mod parts) in *. assert (part * j + part <= part * parts) by nia.
+    assert (Z0 : ceiling 0 parts = 0) by (unfold ceiling; rewrite Z.div_0_l, Z.mod_0_l by lia; reflexivity).
+    rewrite Z0. replace (Z.min (part * parts - Z.min (part * j) (part * parts)) part) with part by lia. lia.
+Qed.
+
+(** So the digits that are found are the coordinates of the position. *)
+Theorem digits_found_exact : forall cuts segs n lo ds, 0 < lo -> in_order lo segs -> positives (map fst segs) ->
+  n = numel (map fst segs) -> Forall (fun c => 0 < snd c) cuts -> digits_found segs n cuts = Some ds ->
+  Forall (fun d => (0 < fst d /\ (lo | fst d)) /\ 0 < snd d) ds /\ ForallOrdPairs disjoint ds /\
+  (forall e, apart e segs -> Forall (fun d => (fst d * snd d | fst e) \/ (fst e * snd e | fst d)) ds) /\
+  forall x, 0 <= x < n -> coordinates cuts n x = map (fun d => digit (fst d) (snd d) (at_number segs x)) ds.
+Proof.
+  induction cuts as [|[pieces parts] cuts IH]; intros segs n lo ds LO O PS N C E.
+  { injection E as <-. split; [constructor|]. split; [constructor|]. split; [intros; constructor|reflexivity]. }
+  inversion C as [|? ? M C']; subst. cbn [snd] in M. cbn [digits_found] in E.
+  set (n := numel (map fst segs)) in *. pose proof (piece_positive pieces n) as Q.
+  destruct (Z.eqb_spec (n mod piece_of pieces n) 0) as [E1|]; [|discriminate].
+  destruct (Z.eqb_spec (piece_of pieces n mod parts) 0) as [E2|]; [|discriminate]. cbn [andb] in E.
+  apply Z.mod_divide in E1, E2; [|lia|lia]. destruct E1 as [k E1], E2 as [part E2].
+  assert (P : 0 < part) by nia. rewrite E2 in E.
+  destruct (take 1 (part * parts) parts segs) as [[[t m] segs']|] eqn:T; [|discriminate].
+  destruct (digits_found segs' (n / parts) cuts) as [ds'|] eqn:F; [|discriminate]. injection E as <-.
+  destruct (taken segs 1 part parts t m segs' ltac:(lia) P M PS T) as (p & T1 & T2 & T3 & T4 & T5 & T6 & T7).
+  assert (p = part) by lia. subst p m. destruct (T7 lo LO O) as (U1 & U2 & U3 & U4).
+  assert (N' : n / parts = numel (map fst segs')) by (unfold n; rewrite T5; apply Z.div_mul; lia).
+  rewrite N' in F. destruct (IH segs' _ lo ds' LO U1 T4 eq_refl C' F) as (I0 & IP & I1 & I2).
+  destruct (taken_leaves segs 1 part parts t parts segs' ltac:(lia) P M PS lo LO O T) as [A _].
+  pose proof (I1 (t, parts) A) as IT.
+  split; [constructor; [repeat split; assumption|exact I0]|]. split.
+  { constructor; [|exact IP]. eapply Forall_impl; [|exact IT]. intros d [D|D]; [right|left]; exact D. }
+  split.
+  - intros e AE. destruct (taken_apart segs e 1 part parts t parts segs' ltac:(lia) P M PS AE T) as [V1 V2].
+    constructor; [exact V2|apply I1; exact V1].
+  - intros x X. cbn [coordinates map fst snd].
+    destruct (even_cut pieces parts n part k x P M ltac:(lia) X E2) as (G1 & G2 & G3).
+    cbv zeta. rewrite G1, G2, G3.
+    destruct (U4 x) as (q & rest & K1 & K2 & K3). pose proof (T6 x) as K4.
+    set (j := digit part parts x) in *. set (v := at_number segs' (without part parts x)) in *.
+    assert (J : 0 <= j < parts) by (apply Z.mod_pos_bound; assumption).
+    assert (TP : 0 < t * parts) by nia. assert (V : v = q * (t * parts) + rest) by lia.
+    f_equal.
+    + unfold digit. rewrite K1. replace (q * (t * parts) + j * t + rest) with (rest + (j + q * parts) * t) by ring.
+      rewrite Z.div_add, (Z.div_small rest), Z.add_0_l, Z.mod_add, Z.mod_small by lia. reflexivity.
+    + rewrite N', I2.
+      * apply map_ext_in. intros [t' m'] D.
+        rewrite Forall_forall in I0, IT. specialize (I0 _ D). specialize (IT _ D). cbn [fst snd] in I0, IT.
+        destruct I0 as [[T0 _] M0]. unfold digit. rewrite K4. fold v. cbn [fst snd]. destruct IT as [[a A1]|[a A1]].
+        { rewrite A1. replace (v + j * (a * (t' * m'))) with (v + (j * a * m') * t') by ring.
+          rewrite Z.div_add, Z.mod_add by lia. reflexivity. }
+        { assert (0 < a) by (apply (Z.mul_pos_cancel_r a (t * parts)); lia).
+          rewrite A1, (Z.mul_comm a), <- !(Z.div_div _ (t * parts) a) by lia. do 2 f_equal. rewrite V.
+          assert (j * t + t <= t * parts) by nia. transitivity q.
+          - symmetry. apply Z.div_unique with rest; lia.
+          - apply Z.div_unique with (rest + j * t); lia. }
+      * pose proof (Z.mod_pos_bound x part P). unfold without. rewrite <- N'.
+        assert (x / (part * parts) < k) by (apply Z.div_lt_upper_bound; lia).
+        assert (0 <= x / (part * parts)) by (apply Z.div_pos; lia).
+        replace (n / parts) with (k * part)
+          by (rewrite E1, E2; replace (k * (part * parts)) with (k * part * parts) by ring;
+          rewrite Z.div_mul; lia). nia.
+Qed.
+
+(** Of an axis of [n] places of [w] positions each: the coordinates of every position are its digits, which are
+    disjoint and lie within the axis. *)
+Theorem digits_of_axis : forall w n cuts ds, 0 < w -> 0 < n -> Forall (fun c => 0 < snd c) cuts ->
+  digits_found [(n, w)] n cuts = Some ds ->
+  ForallOrdPairs disjoint ds /\ Forall (fun d => (w | fst d) /\ (fst d * snd d | w * n)) ds /\
+  forall p, 0 <= p -> coordinates cuts n (place_of w n p) = map (fun d => digit (fst d) (snd d) p) ds.
+Proof.
+  intros w n cuts ds W N C E.
+  destruct (digits_found_exact cuts [(n, w)] n w ds W) as (D1 & D2 & D3 & D4);
+    [cbn [in_order]; split; [assumption|split; [exists 1; ring|exact I]]|constructor; [exact N|constructor]|
+     cbn [map fst numel]; ring|assumption|assumption|].
+  assert (D : Forall (fun d => ((0 < fst d /\ (w | fst d)) /\ 0 < snd d) /\ (fst d * snd d | w * n)) ds).
+  { assert (A : Forall (fun d => (fst d * snd d | w * n) \/ (w * n * 0 | fst d)) ds).
+    { apply (D3 (w * n, 0)). constructor; [left; exists 1; cbn [fst snd]; ring|constructor]. }
+    rewrite Forall_forall in *. intros d I. specialize (D1 d I). specialize (A d I). split; [exact D1|].
+    destruct A as [A|[k A]]; [exact A|lia]. }
+  split; [exact D2|]. split; [eapply Forall_impl; [|exact D]; intros d (((_ & X) & _) & Y); split; assumption|].
+  intros p P. pose proof (Z.mod_pos_bound (p / w) n N). rewrite D4 by assumption. apply map_ext_in. intros [t m] I.
+  rewrite Forall_forall in D. specialize (D _ I). cbn [fst snd] in *. destruct D as (((T & [k K]) & M) & [l L]).
+  unfold at_number, place_of, digit. cbn [map fst snd digits dot].
+  rewrite Z.add_0_r, Z.mod_mod by lia. subst t.
+  assert (0 < k) by nia. assert (NK : n = l * (k * m)) by (apply (Z.mul_reg_l _ _ w); [lia|rewrite L; ring]).
+  assert (KM : 0 < k * m) by nia. assert (0 < l) by nia.
+  rewrite (Z.mul_comm k w), Z.div_mul_cancel_l, <- Z.div_div by lia.
+  set (y := p / w). pose proof (Z.div_mod y n ltac:(lia)) as Y.
+  replace (y / k) with (y mod n / k + (y / n * l) * m); [symmetry; apply Z.mod_add; lia|].
+  symmetry. rewrite Y at 1.
+  replace (n * (y / n) + y mod n) with (y mod n + y / n * l * m * k) by (rewrite NK at 3; ring).
+  apply Z.div_add. lia.
 Qed.

@@ -1045,6 +1045,84 @@ Proof.
     split; [assumption|]. apply (each_finer ns _ fss); assumption.
 Qed.
 
+(** * Factors that may be 1 *)
+
+(** Factors of 1 change nothing. *)
+Fixpoint drop_ones (fs ds : list Z) : list Z * list Z :=
+  match fs, ds with
+  | f :: fs', d :: ds' =>
+      let (gs, es) := drop_ones fs' ds' in if f =? 1 then (gs, es) else (f :: gs, d :: es)
+  | _, _ => ([], [])
+  end.
+
+Lemma drop_ones_spec : forall fs ds, positives fs -> length ds = length fs ->
+  let (gs, es) := drop_ones fs ds in
+  large gs /\ numel gs = numel fs /\ length es = length gs /\ (length gs <= length fs)%nat /\
+  forall x, dot es (digits gs x) = dot ds (digits fs x).
+Proof.
+  induction fs as [|f fs IH]; intros [|d ds] P L; try discriminate; cbn [drop_ones].
+  - split; [constructor|]. split; [reflexivity|]. split; [reflexivity|]. split; [simpl; lia|reflexivity].
+  - inversion P; subst. specialize (IH ds H2 ltac:(simpl in L; congruence)). destruct (drop_ones fs ds) as [gs es].
+    destruct IH as (I1 & I2 & I3 & I4 & I5). destruct (Z.eqb_spec f 1) as [->|].
+    + split; [assumption|]. split; [cbn [numel]; lia|]. split; [assumption|]. split; [simpl; lia|]. intros x.
+      cbn [digits dot]. rewrite Z.mod_1_r, Z.div_1_r, I5. ring.
+    + split; [constructor; [lia|assumption]|]. split; [cbn [numel]; congruence|]. split; [simpl; congruence|].
+      split; [simpl; lia|]. intros x. cbn [digits dot]. rewrite I5. reflexivity.
+Qed.
+
+Lemma naturals_positive : forall fs, Forall (fun f => 0 <= f) fs -> 0 < numel fs -> positives fs.
+Proof.
+  induction 1 as [|f fs F _ IH]; intros N; [constructor|]. cbn [numel] in N.
+  assert (f <> 0) by (intros ->; lia). constructor; [lia|]. apply IH. nia.
+Qed.
+
+(** Without factors of 1 a list of factors is a split that adds the same. *)
+Lemma composition_splits : forall ns fss dss,
+  positives ns -> Forall2 (fun n fs => Forall (fun f => 0 <= f) fs /\ numel fs = n) ns fss -> same_lengths dss fss ->
+  exists gss ess, Forall2 factors ns gss /\ same_lengths ess gss /\
+    Forall2 (fun gs fs : list Z => (length gs <= length fs)%nat) gss fss /\
+    forall c, dots ess gss c = dots dss fss c.
+Proof.
+  induction ns as [|n ns IH]; intros fss dss P F L; inversion F as [|? fs ? fss' [F1 F2] F3]; subst;
+    inversion L as [|ds ? dss' ? L1 L2]; subst.
+  - exists [], []. split; [constructor|]. split; [constructor|]. split; [constructor|reflexivity].
+  - inversion P as [|? ? P1 P2]; subst. pose proof (naturals_positive fs F1 P1) as PF.
+    destruct (IH fss' dss' P2 F3 L2) as (gss & ess & G1 & G2 & G3 & G4).
+    pose proof (drop_ones_spec fs ds PF L1) as D. destruct (drop_ones fs ds) as [gs es].
+    destruct D as (D1 & D2 & D3 & D4 & D5).
+    exists (gs :: gss), (es :: ess). split; [constructor; [split; congruence|assumption]|].
+    split; [constructor; assumption|]. split; [constructor; assumption|]. intros [|x c]; [reflexivity|].
+    cbn [dots]. rewrite D5, G4. reflexivity.
+Qed.
+
+(** Where sizes and factors are names, all this is said of each of their values, and factors may be 1 there.  A split by
+    names whose digits serve a function at some values is, without those factors, a split that serves there; and there
+    is a coarsest one, which it refines. *)
+Theorem named_splits_refine : forall ns f fss, positives ns ->
+  Forall2 (fun n fs => Forall (fun f => 0 <= f) fs /\ numel fs = n) ns fss -> serves_all ns f fss ->
+  exists gss hss, Forall2 factors ns gss /\ Forall2 (fun gs fs : list Z => (length gs <= length fs)%nat) gss fss /\
+    serves_all ns f gss /\ candidate ns f = Some hss /\ Forall2 refines gss hss.
+Proof.
+  intros ns f fss P F (dss & L & S). destruct (composition_splits ns fss dss P F L) as (gss & ess & G1 & G2 & G3 & G4).
+  assert (SG : serves_all ns f gss) by (exists ess; split; [assumption|]; intros i I; rewrite G4; apply S, I).
+  pose proof (candidate_exact ns f P) as C. destruct (candidate ns f) as [hss|]; [|exfalso; exact (C gss G1 SG)].
+  destruct C as (_ & _ & C). exists gss, hss. repeat split; try assumption. apply C; assumption.
+Qed.
+
+(** Cuts that are guessed from divisors prove nothing where they do not serve: here the divisor is 4, and at every size
+    a cut by 2 serves and one by 4 does not. *)
+Example divisors_are_no_runs : forall m, 1 <= m ->
+  let g := fun x => (x + 1) / 4 + (x + 3) / 4 in serves (4 * m) g [2; 2 * m] /\ ~ serves (4 * m) g [4; m].
+Proof.
+  intros m M g. split.
+  - exists [1; 1]. split; [reflexivity|]. intros x X. change (g 0) with 0. unfold g. cbn [digits dot].
+    rewrite (Z.mod_small (x / 2)) by (split; [apply Z.div_pos; lia|apply Z.div_lt_upper_bound; lia]).
+    Z.div_mod_to_equations. lia.
+  - intros (ds & L & S). destruct ds as [|d [|e [|? ?]]]; try discriminate. pose proof (S 1 ltac:(lia)) as S1.
+    pose proof (S 2 ltac:(lia)) as S2. change (1 = 0 + (d * 1 + (e * (0 mod m) + 0))) in S1.
+    change (1 = 0 + (d * 2 + (e * (0 mod m) + 0))) in S2. rewrite Z.mod_0_l in S1, S2 by lia. lia.
+Qed.
+
 (** All this is for functions of all indices.  Of one that counts at some of them only there may be no coarsest
     split: at 0, 2 and 3 of a loop of 6 the values 0, 2 and 5 are sums of digits for either of two splits that do not
     refine each other, and not without a split. *)

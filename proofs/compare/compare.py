@@ -201,16 +201,30 @@ class Decide:
         return line
 
 
-def library(command, pairs):
+def batch(command, lines):
+    """What the command answers to lines of its `batch`, all in one process."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        for k, views in enumerate(pairs):
-            file.write(json.dumps({"id": str(k), "views": views}) + "\n")
+        for k, line in enumerate(lines):
+            file.write(json.dumps({"id": k, **line}) + "\n")
         file.flush()
         run = subprocess.run([command, "batch", file.name], capture_output=True, text=True, timeout=1800)
-    lines = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(lines) != len(pairs):
-        raise SystemExit(f"the command answered {len(lines)} of {len(pairs)} lines: {run.stderr[-500:]}")
-    return lines
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    if len(answers) != len(lines):
+        raise SystemExit(f"the command answered {len(answers)} of {len(lines)} lines: {run.stderr[-500:]}")
+    return answers
+
+
+def asked(command, questions):
+    """What the command answers to questions, each a list of its arguments."""
+    answers = batch(command, [{"command": question} for question in questions])
+    for question, answer in zip(questions, answers):
+        if "error" in answer:
+            raise SystemExit(f"the command refused {question}: {answer['error']}")
+    return answers
+
+
+def library(command, pairs):
+    return batch(command, [{"views": views} for views in pairs])
 
 
 def same(one, other):

@@ -7,7 +7,12 @@
    "splits", the sizes of the loops, and functions, each as all of its values: the factors of each loop, innermost first;
    "compose", 1 if the first layout is strict, and two layouts as lists of sizes and strides, fastest first: the sizes of
    the modes of each leaf, then their strides;
-   "complement", modes by ascending stride, and a cotarget: modes. *)
+   "complement", modes by ascending stride, and a cotarget: modes;
+   "left" and "right", modes: those of the inverse;
+   "coordinates", cuts as numbers of pieces and parts, and a number of places: the coordinate of each cut, place by place;
+   "difference", two words and how many of their places: the first at which they differ.  A word is a list of segments, a
+   ramp as 0, its first value, how often it comes, how often each further one does, and its length, a repetition as 1, how
+   often it is repeated, and the word. *)
 
 open Merge
 
@@ -65,6 +70,21 @@ let table next sizes =
 
 let all lists = String.concat " " (List.concat_map (fun l -> string_of_int (List.length l) :: List.map string_of_z l) lists)
 
+let rec word next = list_of next (fun () -> match next () with
+  | "0" ->
+      let first = z (next ()) in
+      let until = z (next ()) in
+      let width = z (next ()) in
+      Up ({ first; until; width }, z (next ()))
+  | _ ->
+      let times = z (next ()) in
+      Repeat (times, word next))
+
+(* More steps than any question takes. *)
+let work = let rec steps n work = if n = 0 then work else steps (n - 1) (S work) in steps 1_000_000 O
+
+let modes_text modes = "some " ^ all (List.map (fun (size, stride) -> [size; stride]) modes)
+
 (* The question of a line, by its first word. *)
 let answer next = match next () with
   | "merge" ->
@@ -92,7 +112,23 @@ let answer next = match next () with
       let cotarget = z (next ()) in
       (match complement modes cotarget with
        | None -> "none"
-       | Some modes -> "some " ^ all (List.map (fun (size, stride) -> [size; stride]) modes))
+       | Some modes -> modes_text modes)
+  | "left" ->
+      (match left_inverse (list_of next (fun () -> pair next)) with
+       | None -> "none"
+       | Some modes -> modes_text modes)
+  | "right" -> modes_text (right_inverse (list_of next (fun () -> pair next)))
+  | "coordinates" ->
+      let cuts = list_of next (fun () -> pair next) in
+      let places = count next in
+      "some " ^ all (List.init places (fun x -> coordinates cuts (z (string_of_int places)) (z (string_of_int x))))
+  | "difference" ->
+      let a = word next in
+      let b = word next in
+      (match difference work a b (z (next ())) with
+       | None -> failwith "a million steps are too few"
+       | Some None -> "none"
+       | Some (Some place) -> "some " ^ string_of_z place)
   | word -> failwith ("no question " ^ word)
 
 let () =

@@ -1,28 +1,16 @@
-"""Compares the extracted composition and complement of layouts with the library's, through the command's `layout`.
+"""Compares the extracted composition, complement and inverses of layouts with the library's, through the command's `layout`.
 
     python3 layouts.py DECIDE COMMAND [--questions N] [--seed S] [--limit SECONDS]
-
-The compositions that the extracted program finds are put to the command many at a time, as a tiler with a layout for each
-mode of one long layout; those that it says do not exist are put one by one, one in ten of them.
 """
 
 import argparse
 import itertools
-import json
 import math
-import os
 import random
-import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
-from compare import Decide, verdict
-
-# How many leaves and coordinates the layouts of one tiler have at most, and one in how many refusals is asked.
-MOST_LEAVES = 60
-MOST_COORDINATES = 1 << 55
-ONE_IN = 10
+from compare import Decide, asked, verdict
 
 # A, B, and A o B where it exists: the paper on CuTe's layouts, issues of CUTLASS, and carries that cancel.
 RECORDED = [
@@ -82,93 +70,35 @@ def lists(numbers, count):
     return [list(itertools.islice(numbers, next(numbers))) for _ in range(count)]
 
 
-def asked(command, *arguments):
-    run = subprocess.run([command, "layout", *arguments, "--json"], capture_output=True, text=True, timeout=600)
-    answer = json.loads(run.stdout) if run.stdout else {}
-    if "why" not in answer:
-        raise SystemExit(f"the command refused {arguments}: {run.stdout[-500:]}{run.stderr[-500:]}")
-    return answer
-
-
-def answers(command, questions):
-    """What the command answers of each of some questions."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda question: asked(command, *question), questions)
-
-
-def groups(found):
-    """Compositions, as many at a time as one layout has leaves and coordinates for."""
-    some, leaves, size = [], 0, 1
-    for a, b, proved in found:
-        more = max(len(a), len(b), sum(map(len, proved[0])))
-        larger = max(1, *(math.prod(size for size, _ in layout) for layout in (a, b)))
-        if some and (leaves + more > MOST_LEAVES or size * larger >= MOST_COORDINATES):
-            yield some
-            some, leaves, size = [], 0, 1
-        some.append((a, b, proved))
-        leaves, size = leaves + more, size * larger
-    if some:
-        yield some
-
-
 def leaves(tree):
     """The leaves of a shape or of strides, of which each item of the list is one leaf of B: a number or a list."""
     return [item if isinstance(item, list) else [item] for item in tree]
 
 
-def compare_compositions(questions, decide, command):
-    began, wrong, slow = time.time(), [], 0
-    found, refused = {False: [], True: []}, []
-    for a, b, strict in questions:
+def compare_compositions(name, questions, expected, decide, command):
+    began, counts, wrong = time.time(), {"found": 0, "none": 0, "too slow": 0}, []
+    texts = [["layout", "compose", *["--strict"] * strict, modes_text(a), modes_text(b)] for a, b, strict in questions]
+    for k, ((a, b, strict), answer) in enumerate(zip(questions, asked(command, texts))):
         line = decide.ask(["compose", int(strict), *flat(a), *flat(b)])
         if line is None:
-            slow += 1
-        elif line[0] == "none":
-            refused.append((a, b, strict))
-        else:
-            numbers = iter(map(int, line[1:]))
-            found[strict].append((a, b, (lists(numbers, len(b)), lists(numbers, len(b)))))
-    for strict, all_found in found.items():
-        options = ["--strict"] * strict
-        together, questions = list(groups(all_found)), []
-        for some in together:
-            shapes = ",".join(modes_text(a).split(":")[0] for a, _, _ in some)
-            strides = ",".join(modes_text(a).split(":")[1] for a, _, _ in some)
-            tiler = ",".join(modes_text(b) for _, b, _ in some)
-            questions.append(("compose", *options, f"({shapes}):({strides})", f"({tiler})"))
-        for some, answer in zip(together, answers(command, questions)):
-            document = answer["layout"]
-            for k, (a, b, proved) in enumerate(some):
-                library = None
-                if document is not None:
-                    shape, stride = (document[key][k] for key in ("shape", "stride"))
-                    library = leaves(shape), leaves(stride)
-                if library != proved:
-                    wrong.append({"a": a, "b": b, "strict": strict, "proved": proved, "library": library or answer["why"]})
-    asked_of = refused[::ONE_IN]
-    texts = [("compose", *["--strict"] * strict, modes_text(a), modes_text(b)) for a, b, strict in asked_of]
-    for (a, b, strict), answer in zip(asked_of, answers(command, texts)):
-        if answer["layout"] is not None or answer["why"]["kind"] not in ("outside", "length", "mode", "interact"):
-            wrong.append({"a": a, "b": b, "strict": strict, "proved": None, "library": answer})
-    print(f"compositions: {sum(map(len, found.values()))} found, {len(refused)} refused, of which {len(asked_of)} were asked, "
-          f"{slow} too slow, in {time.time() - began:.1f} s; {len(wrong)} disagree")
-    return verdict(wrong, slow, sum(map(len, found.values())) + len(refused) + slow)
-
-
-def compare_recorded(decide, command):
-    wrong = []
-    for a, b, expected in RECORDED:
-        line = decide.ask(["compose", 0, *flat(a), *flat(b)])
+            counts["too slow"] += 1
+            continue
         numbers = iter(map(int, line[1:]))
         proved = None if line[0] == "none" else (lists(numbers, len(b)), lists(numbers, len(b)))
-        document = asked(command, "compose", modes_text(a), modes_text(b))["layout"]
-        library = document and (leaves(document["shape"]), leaves(document["stride"]))
-        if len(b) == 1 and document:
-            library = ([list(itertools.chain(*library[0]))], [list(itertools.chain(*library[1]))])
-        if not proved == library == expected:
-            wrong.append({"a": a, "b": b, "proved": proved, "library": library, "recorded": expected})
-    print(f"recorded compositions: {len(RECORDED)}; {len(wrong)} disagree")
-    return verdict(wrong, 0, len(RECORDED))
+        counts["none" if proved is None else "found"] += 1
+        document, library = answer["layout"], None
+        if document is not None:
+            library = leaves(document["shape"]), leaves(document["stride"])
+            if len(b) == 1:
+                library = tuple([list(itertools.chain(*part))] for part in library)
+        agrees = proved == library and (expected is None or proved == expected[k])
+        if document is None and answer["why"]["kind"] not in ("outside", "length", "mode", "interact"):
+            agrees = False
+        if not agrees:
+            wrong.append({"a": a, "b": b, "strict": strict, "proved": proved, "library": answer})
+    print(f"{name}: {len(questions)} in {time.time() - began:.1f} s: "
+          + ", ".join(f"{count} {what}" for what, count in counts.items()) + f"; {len(wrong)} disagree")
+    return verdict(wrong, counts["too slow"], len(questions))
 
 
 def coalesced(modes):
@@ -198,28 +128,85 @@ def random_chain(rng):
     return modes
 
 
+def modes_of(document):
+    """The modes of a layout, of which one alone is written without a list."""
+    shape, stride = (value if isinstance(value, list) else [value] for value in (document["shape"], document["stride"]))
+    return list(zip(shape, stride))
+
+
+def modes_in(line):
+    """The modes that a line of the extracted program describes."""
+    numbers = iter(map(int, line[1:]))
+    return None if line[0] == "none" else [tuple(mode) for mode in lists(numbers, len(line) // 3)]
+
+
 def compare_complements(questions, decide, command):
     began, wrong, none = time.time(), [], 0
-    texts = [("complement", modes_text(modes), str(cotarget)) for modes, cotarget in questions]
-    for (modes, cotarget), answer in zip(questions, answers(command, texts)):
-        document = answer["layout"]
-        library = None
-        if document is not None:
-            shape, stride = (value if isinstance(value, list) else [value] for value in (document["shape"], document["stride"]))
-            library = list(zip(shape, stride))
+    texts = [["layout", "complement", modes_text(modes), str(cotarget)] for modes, cotarget in questions]
+    for (modes, cotarget), answer in zip(questions, asked(command, texts)):
+        library = answer["layout"] and modes_of(answer["layout"])
         # A single address is left out, and so are the modes that repeat addresses; a negative stride has no complement.
         modes = sorted((mode for mode in modes if mode[0] > 1 and mode[1] != 0), key=lambda mode: mode[1])
-        if any(stride < 0 for _, stride in modes):
-            proved = None
-        else:
-            line = decide.ask(["complement", *flat(modes), cotarget])
-            numbers = iter(map(int, line[1:]))
-            proved = None if line[0] == "none" else coalesced(
-                [tuple(itertools.islice(numbers, next(numbers))) for _ in range(len(modes) + 1)])
+        proved = None
+        if all(stride > 0 for _, stride in modes):
+            proved = modes_in(decide.ask(["complement", *flat(modes), cotarget]))
+        proved = proved and coalesced(proved)
         none += proved is None
         if proved != library:
             wrong.append({"modes": modes, "cotarget": cotarget, "proved": proved, "library": answer})
     print(f"complements: {len(questions)}, {none} of them none, in {time.time() - began:.1f} s; {len(wrong)} disagree")
+    return verdict(wrong, 0, len(questions))
+
+
+# Layouts of which something is known: what the paper on CuTe's layouts has, a layout whose strides do not nest with a left
+# inverse, and one without. Each with the modes of the right inverse and of the left one.
+RECORDED_INVERSES = [
+    ([(3, 4), (4, 1)], [(4, 3), (3, 1)], [(4, 3), (3, 1)]),
+    ([(2, 3), (3, 8), (2, 1)], [(2, 6)], None),
+    ([(2, 8), (3, 1)], [(3, 2)], [(8, 2), (2, 1)]),
+    ([(5, 1), (2, 1), (4, 2)], [(8, 5)], None),
+    ([(2, 2), (2, 3)], [(1, 0)], None),
+    ([(3, 2), (3, 3)], [(1, 0)], None),
+    ([(2, 1), (2, 0)], [(2, 1)], None),
+]
+
+
+def values(modes):
+    found = {0}
+    for size, stride in modes:
+        found = {value + stride * k for value in found for k in range(size)}
+    return found
+
+
+def endless(modes):
+    """The coalesced modes of a layout whose last mode goes on for ever, and whose last size therefore does not matter."""
+    *modes, (_, last) = modes
+    return coalesced([*modes, (0, last)])
+
+
+def compare_inverses(name, questions, expected, decide, command):
+    began, counts, wrong = time.time(), {"undone": 0, "strides do not nest": 0, "longest": 0, "perhaps not": 0}, []
+    texts = [["layout", "inverse", *options, modes_text(modes)] for modes in questions for options in ([], ["--left"])]
+    answers = iter(asked(command, texts))
+    for k, modes in enumerate(questions):
+        right, left = next(answers), next(answers)
+        proved = [coalesced(modes_in(decide.ask(["right", *flat(modes)]))), modes_in(decide.ask(["left", *flat(modes)]))]
+        is_longest = math.prod(size for size, _ in proved[0]) not in values(modes)
+        counts["longest" if is_longest else "perhaps not"] += 1
+        counts["undone" if proved[1] else "strides do not nest"] += 1
+        agrees = modes_of(right["layout"]) == proved[0] and right["is_longest"] == is_longest
+        if proved[1] is None:
+            agrees = agrees and left["layout"] is None
+        else:
+            # The command ends the last mode where numbers end, and it need not fit: what goes on for ever is compared.
+            agrees = agrees and left["layout"] is not None and endless(modes_of(left["layout"])) == endless(proved[1])
+        if expected is not None:
+            known = proved[1] and endless(proved[1])
+            agrees = agrees and proved[0] == expected[k][0] and known == (expected[k][1] and endless(expected[k][1]))
+        if not agrees:
+            wrong.append({"modes": modes, "proved": proved, "library": [right, left]})
+    print(f"{name}: {len(questions)} in {time.time() - began:.1f} s: "
+          + ", ".join(f"{count} {what}" for what, count in counts.items()) + f"; {len(wrong)} disagree")
     return verdict(wrong, 0, len(questions))
 
 
@@ -233,11 +220,19 @@ def main():
     arguments = parser.parse_args()
     decide = Decide(arguments.decide, arguments.limit)
     rng = random.Random(arguments.seed)
-    good = compare_recorded(decide, arguments.command)
+    known = [(a, b, False) for a, b, _ in RECORDED]
+    good = compare_compositions("recorded compositions", known, [answer for *_, answer in RECORDED], decide, arguments.command)
     compositions = [random_composition(rng) for _ in range(arguments.questions)]
-    good = compare_compositions(compositions, decide, arguments.command) and good
-    complements = [(random_chain(rng), rng.randint(0, 200)) for _ in range(arguments.questions // 20)]
+    good = compare_compositions("compositions", compositions, None, decide, arguments.command) and good
+    complements = [(random_chain(rng), rng.randint(0, 200)) for _ in range(arguments.questions)]
     good = compare_complements(complements, decide, arguments.command) and good
+    known = [modes for modes, *_ in RECORDED_INVERSES]
+    answers = [inverses for _, *inverses in RECORDED_INVERSES]
+    good = compare_inverses("recorded inverses", known, answers, decide, arguments.command) and good
+    inverses = [random_chain(rng) if rng.random() < 0.6 else random_layout(rng, rng.randint(1, 3))
+                for _ in range(arguments.questions)]
+    inverses = [[(size or 1, stride) for size, stride in modes] for modes in inverses]
+    good = compare_inverses("inverses", inverses, None, decide, arguments.command) and good
     sys.exit(0 if good else 1)
 
 

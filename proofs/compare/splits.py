@@ -14,14 +14,11 @@ import gzip
 import itertools
 import json
 import math
-import os
 import random
-import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
-from compare import Decide, verdict
+from compare import Decide, asked, verdict
 
 # How many questions of one loop the command is asked at a time, and how many values a function may have.
 TOGETHER = 8
@@ -133,24 +130,22 @@ def proved(decide, sizes, tables):
     return factors
 
 
-def nest(command, loops, functions):
-    """What the command answers of functions, each a name, a text and its values, over named loops."""
+def nest(loops, functions):
+    """The question to the command: functions, each a name, a text and its values, over named loops."""
     lines = [f"{name} = 0..{size}" for name, size in loops]
     product = []
     for name, text, table in functions:
         # A buffer begins at its least index.
         lines.append(f"{name} = ({max(table) - min(table) + 1},)")
         product.append(f"{name}[{text} - ({min(table)})]")
-    statement = "out[zero] += " + " * ".join(product)
-    run = subprocess.run(
-        [command, "nest", "--json", "out = (1,)", *lines, statement], capture_output=True, text=True, timeout=600)
-    if not run.stdout:
-        raise SystemExit(f"the command refused {statement} with {lines}: {run.stderr[-500:]}")
-    answer = json.loads(run.stdout)
-    if "splits" not in answer:
-        raise SystemExit(f"the command refused {statement} with {lines}: {run.stdout[-500:]}")
-    factors = {split["loop"]: split["factors"][::-1] for split in answer["splits"]}
-    return factors, {one["function"].strip("`"): one["reason"] for one in answer["unserved"]}
+    return ["nest", "out = (1,)", *lines, "out[zero] += " + " * ".join(product)]
+
+
+def nests(command, questions):
+    """The factors of each loop, innermost first, and why functions are not served, for each question."""
+    for answer in asked(command, [nest(*question) for question in questions]):
+        factors = {split["loop"]: split["factors"][::-1] for split in answer["splits"]}
+        yield factors, {one["function"].strip("`"): one["reason"] for one in answer["unserved"]}
 
 
 class Counts:
@@ -180,21 +175,15 @@ class Counts:
         return verdict(self.wrong, self.counts["open"] + self.counts["too slow"], sum(self.counts.values()))
 
 
-def nests(command, questions):
-    """What the command answers of each of some questions, a few at a time."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda question: nest(command, *question), questions)
-
-
 def compare_lines(name, questions, decide, command):
     """Questions of one function of one loop each, several at a time."""
-    began, counts, groups, asked = time.time(), Counts(), [], []
+    began, counts, groups, posed = time.time(), Counts(), [], []
     for at in range(0, len(questions), TOGETHER):
         some = [(sizes, texts, values(sizes, texts[0])) for sizes, texts in questions[at:at + TOGETHER]]
         groups.append(some)
         loops = [(f"i{k}", sizes[0]) for k, (sizes, _, _) in enumerate(some)]
-        asked.append((loops, [(f"a{k}", texts[0].replace("i", f"i{k}"), table) for k, (_, texts, table) in enumerate(some)]))
-    for some, (factors, reasons) in zip(groups, nests(command, asked)):
+        posed.append((loops, [(f"a{k}", texts[0].replace("i", f"i{k}"), table) for k, (_, texts, table) in enumerate(some)]))
+    for some, (factors, reasons) in zip(groups, nests(command, posed)):
         for k, (sizes, texts, table) in enumerate(some):
             own = [reasons[f"a{k}"]] if f"a{k}" in reasons else []
             counts.judge(sizes, texts, proved(decide, sizes, [table]), [factors.get(f"i{k}", [])], own)
@@ -202,11 +191,11 @@ def compare_lines(name, questions, decide, command):
 
 
 def compare(name, questions, decide, command):
-    began, counts, asked = time.time(), Counts(), []
+    began, counts, posed = time.time(), Counts(), []
     for sizes, texts in questions:
         functions = [(f"a{k}", text, values(sizes, text)) for k, text in enumerate(texts)]
-        asked.append((list(zip(LOOPS, sizes)), functions))
-    for (sizes, texts), (loops, functions), (factors, reasons) in zip(questions, asked, nests(command, asked)):
+        posed.append((list(zip(LOOPS, sizes)), functions))
+    for (sizes, texts), (loops, functions), (factors, reasons) in zip(questions, posed, nests(command, posed)):
         expected = proved(decide, sizes, [table for _, _, table in functions])
         counts.judge(sizes, texts, expected, [factors.get(loop, []) for loop, _ in loops], list(reasons.values()))
     return counts.report(name, began)

@@ -34,6 +34,10 @@ Sizes, strides, offsets, masks and bounds may be texts with names, as in `merge`
 says what is known:
   {"id":"s1","base":["B","T","3*D"],"ops":[["reshape",["B","T",3,"D"]]],"where":"T=1..4097"}
 
+A line may have the words of another command that only answers instead. What that writes with --json
+is then the line out, behind the id:
+  {"id":"l1","command":["layout","compose","(6,2):(8,2)","(4,3):(3,1)"]}
+
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
 divisions and modulos among them that are not by a power of two. With names it has the fields of
@@ -94,6 +98,8 @@ struct Line<'a> {
     base: Option<&'a RawValue>,
     views: Option<&'a RawValue>,
     ops: Option<&'a RawValue>,
+    /// The words of another command, in place of all others.
+    command: Option<&'a RawValue>,
     /// What is said of sizes that are names.
     given: Option<&'a RawValue>,
     /// The first field that is none of these and no remark.
@@ -119,6 +125,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
                         "base" => &mut line.base,
                         "views" => &mut line.views,
                         "ops" => &mut line.ops,
+                        "command" => &mut line.command,
                         "where" => &mut line.given,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
@@ -166,8 +173,9 @@ struct Price {
     divmods: usize,
 }
 
-/// Serves all lines; returns whether every one could be served.
-pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
+/// Serves all lines, of which the description of the command line reads those that are other commands; returns whether every one could
+/// be served.
+pub(crate) fn batch(args: &Args, cli: &mut clap::Command) -> Result<bool, Failure> {
     let mut input: Box<dyn BufRead> = match args.file.as_ref().filter(|file| file.as_os_str() != "-") {
         None => Box::new(BufReader::with_capacity(1 << 16, io::stdin().lock())),
         Some(path) => {
@@ -201,7 +209,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
             let failure = Failure::new("too_long", format!("the line is longer than {LONGEST_LINE} bytes"));
             refuse(None, &failure, &mut out, &mut all_served)
         } else {
-            serve(line, args, &mut out, &mut all_served)
+            serve(line, args, cli, &mut out, &mut all_served)
         };
         if let Err(err) = written.and_then(|()| out.write_all(b"\n")) {
             return ended(&err, all_served);
@@ -228,17 +236,29 @@ fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
 }
 
 /// Writes the answer to one line.
-fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
+fn serve(
+    line: &[u8],
+    args: &Args,
+    cli: &mut clap::Command,
+    out: &mut impl Write,
+    all_served: &mut bool,
+) -> io::Result<()> {
     let parsed = match parse(line) {
         Ok(parsed) => parsed,
         Err(failure) => return refuse(None, &failure, out, all_served),
     };
     if let Some(unknown) = &parsed.unknown {
         let message = format!(
-            "the line has a field `{}`, which is none of `id`, `base`, `views`, `ops` and `where`",
+            "the line has a field `{}`, which is none of `id`, `base`, `views`, `ops`, `where` and `command`",
             shown(unknown)
         );
         return refuse(parsed.id, &Failure::new("unknown_field", message), out, all_served);
+    }
+    if let Some(command) = parsed.command {
+        return match answer_of(command, &parsed, cli, line) {
+            Ok(document) => with_id(&parsed, &document.to_string(), out),
+            Err(failure) => refuse(parsed.id, &failure, out, all_served),
+        };
     }
     let answer = if parsed.given.is_some() {
         Err(Failure::new("where", ""))
@@ -253,10 +273,7 @@ fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) 
         Err(failure) if failure.is_of(&["where", "base", "views", "ops"]) => match in_names(&parsed, line) {
             Ok(None) => Err(failure),
             Err(failure) => Err(failure),
-            Ok(Some(document)) => {
-                let fields = document.to_string();
-                return write!(out, "{{\"id\":{},{}", parsed.id.map_or("null", RawValue::get), &fields[1..]);
-            }
+            Ok(Some(document)) => return with_id(&parsed, &document.to_string(), out),
         },
         answer => answer,
     };
@@ -268,6 +285,23 @@ fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) 
         }
         Err(failure) => refuse(parsed.id, &failure, out, all_served),
     }
+}
+
+/// Writes an object's fields behind the id of a line.
+fn with_id(parsed: &Line, object: &str, out: &mut impl Write) -> io::Result<()> {
+    write!(out, "{{\"id\":{},{}", parsed.id.map_or("null", RawValue::get), &object[1..])
+}
+
+/// The answer to a line that has the words of another command.
+fn answer_of(command: &RawValue, parsed: &Line, cli: &mut clap::Command, line: &[u8]) -> Result<Value, Failure> {
+    let beside = [("base", parsed.base), ("views", parsed.views), ("ops", parsed.ops), ("where", parsed.given)];
+    if let Some((name, _)) = beside.into_iter().find(|(_, field)| field.is_some()) {
+        return Err(Failure::new(
+            "start",
+            format!("a line with a command has no other question, but this one has `{name}`"),
+        ));
+    }
+    crate::asked_in_words(cli, &field::<Vec<String>>("command", command, line)?)
 }
 
 impl Code {

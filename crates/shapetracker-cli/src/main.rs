@@ -32,8 +32,8 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use serde_json::json;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use serde_json::{Value, json};
 
 use answer::{Answer, Failure};
 
@@ -137,20 +137,9 @@ fn main() -> ExitCode {
                 Err(failure) => report(&failure, cli.json),
             };
         }
-        Command::Merge(args) => merge::merge(&args),
-        Command::Check(args) => check::check(&args),
-        Command::Describe(args) => describe::describe(&args),
-        Command::Conditions(args) => conditions::conditions(&args),
-        Command::Index(args) => index::index(&args),
-        Command::Simplify(args) => simplify::simplify(&args),
-        Command::Map(args) => map::map(&args),
-        Command::Nest(args) => nest::nest(&args),
         Command::Apply(args) => apply::apply(&args, cli.json),
-        Command::Plan(args) => plan::plan(&args),
-        Command::Shard(args) => shard::shard(&args),
-        Command::Layout(args) => layout::layout(&args),
         Command::Batch(args) => {
-            return match batch::batch(&args) {
+            return match batch::batch(&args, &mut Cli::command()) {
                 Ok(true) => ExitCode::SUCCESS,
                 Ok(false) => ExitCode::from(1),
                 Err(failure) => report(&failure, cli.json),
@@ -160,13 +149,48 @@ fn main() -> ExitCode {
             return explore::explore(&args, cli.json)
                 .map_or_else(|failure| report(&failure, cli.json), |()| ExitCode::SUCCESS);
         }
-        Command::Completions(args) => Ok(completions(&args)),
-        Command::Man(args) => man::man(&args, Cli::command()),
+        question => asked(question),
     };
     match answer {
         Ok(answer) => give(&answer, cli.json),
         Err(failure) => report(&failure, cli.json),
     }
+}
+
+/// The answer of a command that only answers.
+fn asked(question: Command) -> Result<Answer, Failure> {
+    match question {
+        Command::Merge(args) => merge::merge(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Describe(args) => describe::describe(&args),
+        Command::Conditions(args) => conditions::conditions(&args),
+        Command::Index(args) => index::index(&args),
+        Command::Simplify(args) => simplify::simplify(&args),
+        Command::Map(args) => map::map(&args),
+        Command::Nest(args) => nest::nest(&args),
+        Command::Plan(args) => plan::plan(&args),
+        Command::Shard(args) => shard::shard(&args),
+        Command::Layout(args) => layout::layout(&args),
+        Command::Completions(args) => Ok(completions(&args)),
+        Command::Man(args) => man::man(&args, Cli::command()),
+        Command::Explain(_) | Command::Apply(_) | Command::Explore(_) | Command::Batch(_) => Err(Failure::new(
+            "command",
+            "a line cannot have the commands `explain`, `apply`, `explore` and `batch`: a chain is a line's base and ops, \
+             and the others do more than to answer",
+        )),
+    }
+}
+
+/// What a command writes with `--json`, from its words without the name of the program, which the description of the command line reads.
+fn asked_in_words(command: &mut clap::Command, words: &[String]) -> Result<Value, Failure> {
+    if words.iter().any(|word| word == "-") {
+        let message = "the command of a line cannot read standard input, which `-` asks for";
+        return Err(Failure::new("command", message));
+    }
+    let words = std::iter::once("shapetracker").chain(words.iter().map(|word| &word[..]));
+    let parsed = command.try_get_matches_from_mut(words).and_then(|found| Cli::from_arg_matches(&found));
+    let cli = parsed.map_err(|err| Failure::new("usage", first_paragraph(&err)))?;
+    Ok(asked(cli.command)?.json)
 }
 
 /// Writes an answer, and says whether it is positive.
@@ -191,11 +215,15 @@ fn usage_error(err: &clap::Error) -> ExitCode {
         let _ = err.print();
         return ExitCode::from(err.exit_code().clamp(0, 2) as u8);
     }
+    report(&Failure::new("usage", first_paragraph(err)), true)
+}
+
+/// What is wrong with a command line, in one sentence: the other paragraphs are usage and advice.
+fn first_paragraph(err: &clap::Error) -> String {
     let rendered = err.render().to_string();
-    // The first paragraph is the message; the others are usage and advice.
     let paragraph = rendered.lines().take_while(|line| !line.is_empty()).map(str::trim);
     let message = paragraph.collect::<Vec<_>>().join(" ");
-    report(&Failure::new("usage", message.trim_start_matches("error: ")), true)
+    message.trim_start_matches("error: ").to_owned()
 }
 
 /// Reports a failure: a sentence on standard error, or an object on standard output where JSON was asked for.

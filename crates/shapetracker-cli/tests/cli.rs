@@ -208,7 +208,7 @@ fn found_by_an_audit_a_line_with_an_unknown_field_is_refused() {
     let lines: Vec<serde_json::Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let message = |field: &str| {
-        format!("the line has a field `{field}`, which is none of `id`, `base`, `views`, `ops` and `where`")
+        format!("the line has a field `{field}`, which is none of `id`, `base`, `views`, `ops`, `where` and `command`")
     };
     assert_eq!((&lines[0]["id"], &lines[0]["error"]["message"]), (&1.into(), &message("op").into()));
     assert_eq!(lines[1]["shape"], serde_json::json!([3, 2]));

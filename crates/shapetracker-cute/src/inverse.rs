@@ -53,8 +53,8 @@ pub enum NoLeftInverse {
         /// Its value.
         value: i64,
     },
-    /// No two numbers have the same value, but the strides do not divide each other. Whether some layout is a left
-    /// inverse then is an open question.
+    /// No two numbers have the same value, but the strides do not divide each other. Some of these layouts have a left inverse, as
+    /// (2,2):(2,3) has (2,3):(1,1), and some have none, as (3,3):(2,3); for which it is so is not known.
     #[error(
         "no two coordinates have the same value, but whether a layout undoes strides that do not divide each other is open"
     )]
@@ -91,7 +91,7 @@ impl Layout {
     /// Modes whose strides are 1, the size of the mode with stride 1, and so on are counted up by `R` one after the
     /// other. The strides of a layout that is injective, and has no negative ones, are filled from 0 like those of a
     /// complement, so that nothing longer is possible; and a value that the layout has not ends any right inverse.
-    // Proved: `right_inverse_undoes`, `right_inverse_longest` in `proofs/Cute.v`.
+    // Proved: `right_inverse_undoes`, `right_inverse_longest`, `right_inverse_answers` in `proofs/Cute.v`.
     pub fn right_inverse(&self) -> Result<RightInverse, Error> {
         if self.is_empty() {
             return Ok(RightInverse { layout: self.coalesce(), is_longest: true });
@@ -141,7 +141,7 @@ impl Layout {
     /// # Source
     /// With strides that divide each other and leave room for the sizes below, the entry of each mode is a digit of the
     /// value.
-    // Proved: `left_inverse_undoes` in `proofs/Cute.v`.
+    // Proved: `left_inverse_undoes`, `left_inverse_answers`, `not_undone` in `proofs/Cute.v`.
     pub fn left_inverse(&self) -> Result<Layout, NoLeftInverse> {
         if self.is_empty() {
             return Ok(self.coalesce());

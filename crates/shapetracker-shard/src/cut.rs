@@ -29,6 +29,7 @@ impl Cut {
     }
 
     /// How many places device `j` has.
+    // Proved: `below_counts` in `proofs/Shards.v`.
     pub(crate) fn len(self, n: i64, j: i64) -> i64 {
         let piece = self.piece(n);
         n / piece * self.part(piece, j).1 + self.part(n % piece, j).1
@@ -46,6 +47,7 @@ impl Cut {
     }
 
     /// The place with this rank among those of device `j`; the rank must be below [`Cut::len`].
+    // Proved: `place_exact` in `proofs/Shards.v`.
     pub(crate) fn place(self, n: i64, j: i64, rank: i64) -> i64 {
         let piece = self.piece(n);
         let (begin, part) = self.part(piece, j);
@@ -73,7 +75,7 @@ impl Cut {
     }
 
     /// How many of the places of device `j` are below this one, which may be `n`.
-    // Proved: `rank_of_place` in `proofs/Shards.v`, where pieces and parts are even.
+    // Proved: `below_counts`, and where pieces and parts are even `rank_of_place`, in `proofs/Shards.v`.
     pub(crate) fn below(self, n: i64, j: i64, place: i64) -> i64 {
         let piece = self.piece(n);
         let before = place / piece;

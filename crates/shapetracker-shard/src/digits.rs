@@ -19,6 +19,7 @@ pub(crate) struct Digit {
 /// An axis begins as one segment of digits, from 0 to n - 1. A cut that divides what is left of the axis evenly, and whose
 /// digit lies inside one segment, takes it out and leaves a segment on each side. So the digits are disjoint: of any two, the
 /// end `step * size` of one divides the step of the other.
+// Proved: `digits_of_axis` in `proofs/Shards.v`.
 pub(crate) fn digits(tensor: &Sharded) -> Option<Vec<Option<Digit>>> {
     if tensor.numel() == 0 {
         return None;
@@ -41,6 +42,7 @@ pub(crate) fn digits(tensor: &Sharded) -> Option<Vec<Option<Digit>>> {
 }
 
 /// The digit of a cut, which is taken out of the segments of a list of `n`.
+// Proved: `digits_found_exact` in `proofs/Shards.v`.
 fn take(segments: &mut Vec<(i64, i64)>, n: i64, cut: Cut) -> Option<Digit> {
     let piece = cut.piece(n);
     if n % piece != 0 || piece % cut.parts != 0 {

@@ -107,6 +107,7 @@ pub(crate) fn find(
 /// turn again: `p` can be read off the coordinates, unless they are all the same. Then `n` is 1, or `p` is. The numbers of
 /// pieces that give `p` are an interval, and they all cut the list alike; there is one list for each length of those that the
 /// earlier cuts leave to devices, and each yields an interval.
+// Proved: `piece_is_read`, `pieces_interval` in `proofs/Shards.v`.
 pub(crate) fn pieces(word: &Word, lists: &[List], weight: i64, work: &mut Work) -> Result<Option<i64>, Undecided> {
     let (mut fewest, mut most) = (1, i64::MAX);
     for list in lists {

@@ -137,7 +137,8 @@ pub enum WhyUnserved {
         /// The size of the loop.
         size: i64,
     },
-    /// It is no sum of functions of one digit each: something carries from one of these loops into another, or within the one.
+    /// It is no sum of functions of one digit each, however the loops are split: something carries from one of these loops into another,
+    /// or within the one. Where sizes are names, so it is at some of their values.
     NotSeparable {
         /// The loops that its floors depend on.
         loops: Vec<String>,
@@ -227,6 +228,8 @@ struct Candidate {
     /// The forms that a condition is about; the index.
     forms: Vec<Expr>,
     cuts: Result<Cuts, WhyUnserved>,
+    /// Whether the cuts are those of its runs, so that no others serve it where they do not.
+    by_runs: bool,
     /// What its floors cost.
     weight: usize,
 }
@@ -239,7 +242,9 @@ impl Nest {
     /// Where sizes are numbers the answer is exact for functions of all indices, but for what it calls undecided: a split is found if
     /// there is one, and any other one refines it. Of an index whose guard holds for some indices only, what is said to be served is, but
     /// the splits are those of the index everywhere: where the guard holds, fewer may do, and there may be no coarsest. Where sizes are
-    /// names, cuts are looked for among the divisors in the expressions.
+    /// names, cuts are looked for among the divisors in the expressions: what is said to be served is at all values of the names, fewer cuts
+    /// may do, and where none are found it is open whether there are some, unless the function is no sum of functions of one loop each. It
+    /// is open, too, where cuts that the index needs everywhere do not serve it where its guard holds.
     ///
     /// ```
     /// use indexpr::{Graph, Nest};
@@ -257,7 +262,7 @@ impl Nest {
     ///
     /// # Errors
     /// An expression that leaves 64 bits.
-    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique` in `proofs/Splits.v`.
+    // Proved: `decide_splits_exact`, `common_splits`, `coarsest_splits_unique`, `named_splits_refine` in `proofs/Splits.v`.
     pub fn splits_where_affine(&mut self) -> Result<Splits, Error> {
         let mut candidates = self.candidates()?;
         for candidate in &mut candidates {
@@ -423,10 +428,14 @@ impl Nest {
         forms: Option<(&QuasiAffine, Vec<Linear>)>,
     ) -> Result<Candidate, Error> {
         let mut cuts: Result<Cuts, WhyUnserved> = Ok(Vec::new());
+        let mut by_runs = true;
         for at in 0..self.loops.len() {
             let own = match (&forms, constant(&self.graph, self.loops[at].size)) {
                 (Some((floors, forms)), Some(size)) => self.cuts_by_runs(&function, floors, forms, at, size),
-                _ => self.cuts_by_divisors(expr, at)?,
+                _ => {
+                    by_runs = false;
+                    self.cuts_by_divisors(expr, at)?
+                }
             };
             match own {
                 Ok(own) => {
@@ -461,7 +470,7 @@ impl Nest {
             _ if is_condition => Vec::new(),
             _ => vec![expr],
         };
-        Ok(Candidate { function, access, expr, forms, cuts, weight })
+        Ok(Candidate { function, access, expr, forms, cuts, by_runs, weight })
     }
 
     /// The cuts of a loop of a numeric size that forms over floors need.
@@ -729,6 +738,7 @@ impl Nest {
         }
         let always = self.graph.bool(true);
         let valid = if is_condition { always } else { self.accesses[candidate.access].valid };
+        let is_everywhere = self.graph.simplify(valid) == always;
         let mut split = self.clone();
         split.values.clear();
         let access = |index, valid| Access { name: String::new(), index, valid, is_guard: false };
@@ -757,11 +767,39 @@ impl Nest {
             let Some(affine) = split.as_affine(form)? else { return Ok(Err(WhyUnserved::Undecided)) };
             match split.equals(form, affine, valid)? {
                 Some(true) => {}
-                Some(false) => return Ok(Err(why)),
-                None => return Ok(Err(WhyUnserved::Undecided)),
+                Some(false) if candidate.by_runs && is_everywhere => return Ok(Err(why)),
+                // Other cuts may serve it, unless it is no sum of functions of one loop each.
+                Some(false) if is_everywhere && self.is_sum_of_loops(candidate)? == Some(false) => {
+                    return Ok(Err(why));
+                }
+                Some(false) | None => return Ok(Err(WhyUnserved::Undecided)),
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Whether the forms of a function are sums of functions of one loop each, which no split changes; `None` where that is open.
+    // Proved: `several_loops` in `proofs/Splits.v`.
+    fn is_sum_of_loops(&mut self, candidate: &Candidate) -> Result<Option<bool>, Error> {
+        let (zero, always) = (self.graph.int(0), self.graph.bool(true));
+        let at_zero: Vec<(Expr, Expr)> = self.loops.iter().map(|one| (one.variable, zero)).collect();
+        for &form in &candidate.forms {
+            let Ok(first) = self.replaced(&[form], &at_zero) else { return Ok(None) };
+            let mut sum = first[0];
+            for at in 0..at_zero.len() {
+                let others: Vec<_> =
+                    at_zero.iter().enumerate().filter(|(other, _)| *other != at).map(|one| *one.1).collect();
+                let Ok(own) = self.replaced(&[form], &others) else { return Ok(None) };
+                let more = self.graph.binary(Binary::Sub, own[0], first[0])?;
+                let Ok(more) = self.graph.binary(Binary::Add, sum, more) else { return Ok(None) };
+                sum = more;
+            }
+            match self.equals(form, sum, always)? {
+                Some(true) => {}
+                other => return Ok(other),
+            }
+        }
+        Ok(Some(true))
     }
 
     /// That a function carries between the loops, as they were before they were split, that its floors depend on.

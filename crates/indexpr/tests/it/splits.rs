@@ -260,6 +260,44 @@ fn under_guards_fewer_splits_may_do() {
     }
 }
 
+/// Where cuts are guessed from divisors, or asked only where a guard holds, another split may serve where they do not: then it is open.
+#[test]
+fn no_split_is_ruled_out_that_was_not_looked_for() {
+    let found = |sizes: &[(&str, &str)], index: &str, guard: Option<&str>| {
+        let mut graph = Graph::new();
+        graph.variable("M", 1..9).unwrap();
+        let mut nest = Nest::new(graph);
+        for (name, size) in sizes {
+            let size = nest.parse(size).unwrap();
+            nest.each(name, size).unwrap();
+        }
+        let index = nest.parse(index).unwrap();
+        let guard = guard.map(|guard| nest.parse(guard).unwrap());
+        nest.access("a", index, guard).unwrap();
+        let mut splits = nest.splits_where_affine().unwrap();
+        (splits.text(nest.graph()), splits.unserved.pop().map(|one| one.why))
+    };
+    // The divisor is 4, and 2 is where to cut.
+    let index = "(i + 1) // 4 + (i + 3) // 4";
+    assert!((0..400).all(|i| (i + 1) / 4 + (i + 3) / 4 == i / 2 + i % 2));
+    assert_eq!(found(&[("i", "12")], index, None), ("i = 6 x 2".into(), None));
+    assert_eq!(found(&[("i", "4 * M")], index, None), (String::new(), Some(WhyUnserved::Undecided)));
+    // The run is 4, and where the guard holds cuts by 4 and 8 do.
+    let index = "i // 4 + ((i + 3) // 8 - i // 8) * 9";
+    let carries =
+        |loops: &[&str]| Some(WhyUnserved::NotSeparable { loops: loops.iter().map(ToString::to_string).collect() });
+    assert!((1..16).step_by(4).all(|i| i / 4 + ((i + 3) / 8 - i / 8) * 9 == i / 4 + i / 4 % 2 * 9));
+    assert_eq!(found(&[("i", "16")], index, None), (String::new(), carries(&["i"])));
+    assert_eq!(
+        found(&[("i", "16")], index, Some("1 <= i % 4 < 2")),
+        ("i = 4 x 4".into(), Some(WhyUnserved::Undecided))
+    );
+    assert_eq!(found(&[("i", "8"), ("j", "2")], "(i + j) // 2", Some("i < 8 or j < 1")).1, carries(&["i", "j"]));
+    // What is no sum over the loops is none after any split.
+    let sizes = [("i", "2 * M"), ("j", "2 * M")];
+    assert_eq!(found(&sizes, "(i + j) // 2", None), (String::new(), carries(&["i", "j"])));
+}
+
 /// Tensors of named sizes whose axes are put into another order and merged: the loops are split by the names, without a
 /// floor.
 #[test]

@@ -261,7 +261,16 @@ fn known_inverses() {
     // The rule stops at 3, and one of 10 is known: it is not claimed that there is none.
     let right = layout("(5,3):(2,1)").right_inverse().unwrap();
     assert_eq!((right.layout.to_string(), right.is_longest), ("3:5".into(), false));
-    assert_eq!(layout("(2,2):(2,3)").left_inverse(), Err(NoLeftInverse::Open));
+    // Where strides do not divide each other some layouts have a left inverse,
+    let a = layout("(2,2):(2,3)");
+    assert_eq!(a.left_inverse(), Err(NoLeftInverse::Open));
+    let left = Tree::of(&layout("(2,3):(1,1)"));
+    assert!((0..).zip(Tree::of(&a).values()).all(|(x, value)| left.extended(value) == x));
+    // and some have none, though no value comes twice (`not_undone` in `proofs/Cute.v`). A first digit of size 2 is worth 2 from value 2 to 3
+    // and -1 from 6 to 7; a larger one would give half of 1 to value 1.
+    let a = layout("(3,3):(2,3)");
+    assert_eq!(Tree::of(&a).values(), [0, 2, 4, 3, 5, 7, 6, 8, 10]);
+    assert_eq!(a.left_inverse(), Err(NoLeftInverse::Open));
     // Of two modes with stride 1 the one that another goes on with.
     let right = layout("(5,2,4):(1,1,2)").right_inverse().unwrap();
     assert_eq!(right.layout.to_string(), "8:5");
