@@ -93,7 +93,8 @@ pub(crate) fn noise(len: usize, seed: u64) -> Vec<u8> {
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (z ^ (z >> 27)).to_le_bytes()
     };
-    let mut bytes: Vec<u8> = (0..len.div_ceil(8) as u64).flat_map(word).collect();
+    let mut bytes = Vec::with_capacity(len.next_multiple_of(8));
+    (0..len.div_ceil(8) as u64).for_each(|number| bytes.extend_from_slice(&word(number)));
     bytes.truncate(len);
     bytes
 }
