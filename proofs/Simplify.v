@@ -1605,7 +1605,7 @@ Proposition clamp_of_clamp : forall x l h l' h', l <= h -> l' <= h' ->
   Z.max l' (Z.min h' (Z.max l (Z.min h x))) =
   Z.max (Z.max l' (Z.min h' l)) (Z.min (Z.max l' (Z.min h' h)) x).
 Proof.
-  intros x l h l' h' _ _. rewrite Z.min_max_distr, Z.min_assoc. generalize (Z.min h' l), (Z.min h' h). lia.
+  intros x l h l' h' _ _. rewrite Z.min_max_distr, Z.min_assoc. generalize (Z.min h' l), (Z.min h' h). intros a c. lia.
 Qed.
 
 (** A constant that caps a multiple, both divided by the factor. *)

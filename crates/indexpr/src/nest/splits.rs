@@ -284,6 +284,10 @@ impl Nest {
             let function = candidate.function.clone();
             match &candidate.cuts {
                 Ok(_) if chosen[at] => splits.served.push(function),
+                // Cuts that are not those of runs may not be needed.
+                Ok(_) if !candidate.by_runs => {
+                    splits.unserved.push(Unserved { function, why: WhyUnserved::Undecided });
+                }
                 Ok(own) => {
                     let why = self.conflict(own, &candidates, &chosen)?;
                     splits.unserved.push(Unserved { function, why });
@@ -688,7 +692,7 @@ impl Nest {
     /// Why a function is left out: the first cut that does not fit to one of another function.
     fn conflict(&mut self, own: &Cuts, candidates: &[Candidate], chosen: &[bool]) -> Result<WhyUnserved, Error> {
         for (at, own) in own.iter().enumerate() {
-            for (other, _) in candidates.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+            for (other, _) in candidates.iter().zip(chosen).filter(|(other, chosen)| other.by_runs && **chosen) {
                 let Ok(others) = &other.cuts else { continue };
                 let mut others = others[at].clone();
                 for cut in own {

@@ -293,6 +293,24 @@ fn no_split_is_ruled_out_that_was_not_looked_for() {
         ("i = 4 x 4".into(), Some(WhyUnserved::Undecided))
     );
     assert_eq!(found(&[("i", "8"), ("j", "2")], "(i + j) // 2", Some("i < 8 or j < 1")).1, carries(&["i", "j"]));
+    // A cut by 4 serves, and is not needed either: with 2 and 6 both functions are served.
+    assert!((0..400).all(|i| (i + 1) / 4 + (i + 3) / 4 + i / 2 * 5 == i / 2 * 6 + i % 2));
+    for (size, expected) in
+        [("24", ("i = 4 x 3 x 2", vec![])), ("12 * M", ("i = M * 2 x 6", vec![WhyUnserved::Undecided]))]
+    {
+        let mut graph = Graph::new();
+        graph.variable("M", 1..9).unwrap();
+        let mut nest = Nest::new(graph);
+        let size = nest.parse(size).unwrap();
+        nest.each("i", size).unwrap();
+        for (name, index) in [("a", "(i + 1) // 4 + (i + 3) // 4 + i // 2 * 5"), ("b", "i // 6 + i % 6 * 9")] {
+            let index = nest.parse(index).unwrap();
+            nest.access(name, index, None).unwrap();
+        }
+        let splits = nest.splits_where_affine().unwrap();
+        let why: Vec<WhyUnserved> = splits.unserved.iter().map(|one| one.why.clone()).collect();
+        assert_eq!((&splits.text(nest.graph())[..], why), expected);
+    }
     // What is no sum over the loops is none after any split.
     let sizes = [("i", "2 * M"), ("j", "2 * M")];
     assert_eq!(found(&sizes, "(i + j) // 2", None), (String::new(), carries(&["i", "j"])));
