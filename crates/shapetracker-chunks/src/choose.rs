@@ -79,7 +79,9 @@ pub fn choose_output_around(
     regular: bool,
 ) -> Result<Grid, Error> {
     let whole = |(axis, sizes): (usize, &Option<Vec<i64>>)| {
-        sizes.clone().unwrap_or_else(|| tracker.shape().get(axis).copied().into_iter().filter(|size| *size > 0).collect())
+        sizes
+            .clone()
+            .unwrap_or_else(|| tracker.shape().get(axis).copied().into_iter().filter(|size| *size > 0).collect())
     };
     // What is given tiles the tracker's tensor: a plan for it says so.
     ChunkPlan::new(tracker, input.clone(), Grid::new(given.iter().enumerate().map(whole))?)?;
@@ -120,7 +122,7 @@ fn choose(
         return Grid::of_sizes(shape, sizes);
     };
     let windows = windows(tracker, &element);
-    let mut sizes: Vec<Sizes> = (0..shape.len())
+    let sizes: Vec<Sizes> = (0..shape.len())
         .map(|axis| match given(axis) {
             Some(sizes) => sizes,
             None if windows[axis] => Sizes::Even(shape[axis]),
@@ -133,8 +135,28 @@ fn choose(
         let samples = scattered(grid.len() as i64).take(SAMPLES);
         samples.map(|number| plan.count_quickly(&grid.chunk(number as usize).ok()?)).sum()
     };
-    // Chunks are divided where they are far above the size that is asked for: a little more than it is no reason to leave the
-    // ends of input chunks.
+    // What a grid costs: how often input chunks are touched, of which only the order counts.
+    let touches = |sizes: &[Sizes]| score(sizes).map_or(f64::INFINITY, |touches| touches as f64) * chunks(shape, sizes);
+    let divide = |sizes: &[Sizes], whole: &[bool]| divided_further(shape, sizes, &free, whole, target, score);
+    let cut_anywhere = divide(&sizes, &vec![false; shape.len()]);
+    let uncut = divide(&sizes, &windows);
+    // Where input chunks are small, windows that are whole touch so many that it is not worth while.
+    let sizes = if touches(&uncut) <= 4.0 * touches(&cut_anywhere) { uncut } else { cut_anywhere };
+    let sizes = joined_further(shape, sizes, &free, target, score);
+    Grid::of_sizes(shape, sizes)
+}
+
+/// Chunks divided where they are far above the size that is asked for: a little more than it is no reason to leave the ends of
+/// input chunks. Axes that are to be `whole` are divided when nothing else is left.
+fn divided_further(
+    shape: &[i64],
+    sizes: &[Sizes],
+    free: &[bool],
+    whole: &[bool],
+    target: i128,
+    score: impl Fn(&[Sizes]) -> Option<usize>,
+) -> Vec<Sizes> {
+    let mut sizes = sizes.to_vec();
     for _ in 0..MOST_STEPS {
         if 4 * volume(shape, &sizes) <= 5 * target {
             break;
@@ -144,14 +166,12 @@ fn choose(
             changed[axis] = divided(&sizes[axis])?;
             Some((axis, changed))
         });
-        // Windows are divided when nothing else is left.
         let scored =
-            changed.map(|(axis, changed)| ((windows[axis], score(&changed).unwrap_or(usize::MAX), axis), changed));
+            changed.map(|(axis, changed)| ((whole[axis], score(&changed).unwrap_or(usize::MAX), axis), changed));
         let Some((_, best)) = scored.min_by_key(|(order, _)| *order) else { break };
         sizes = best;
     }
-    let sizes = joined_further(shape, sizes, &free, target, score);
-    Grid::of_sizes(shape, sizes)
+    sizes
 }
 
 /// How many readers of an element are looked at.
@@ -215,9 +235,8 @@ fn joined_further(
 ) -> Vec<Sizes> {
     // What a grid costs: an estimate, of which only the order counts.
     let cost = |sizes: &[Sizes]| -> f64 {
-        let grid_len = sizes.iter().zip(shape).map(|(sizes, length)| count(sizes, *length) as f64).product::<f64>();
         let touches = score(sizes).map_or(f64::INFINITY, |touches| touches as f64 / SAMPLES as f64);
-        touches * grid_len * (volume(shape, sizes) as f64 / target as f64).max(1.0).sqrt()
+        touches * chunks(shape, sizes) * (volume(shape, sizes) as f64 / target as f64).max(1.0).sqrt()
     };
     let mut best = (cost(&sizes), sizes.clone());
     // Each with how often its chunks were joined along each axis, which says what it is.
@@ -255,6 +274,11 @@ fn joined_further(
         grids = next;
     }
     best.1
+}
+
+/// How many chunks there are.
+fn chunks(shape: &[i64], sizes: &[Sizes]) -> f64 {
+    sizes.iter().zip(shape).map(|(sizes, length)| count(sizes, *length) as f64).product()
 }
 
 /// How many chunks there are along an axis.

@@ -212,7 +212,8 @@ impl Section {
     ///
     /// let columns = ShapeTracker::contiguous([3, 4])?.reshape([12])?;
     /// let plan = ChunkPlan::new(&columns, Grid::regular([3, 4], [3, 2])?, Grid::whole([12])?)?;
-    /// let section = &plan.piece(&[(0, 12)], 1)?.sections()[0];
+    /// let piece = plan.piece(&[(0, 12)], 1)?;
+    /// let section = &piece.sections()[0];
     /// assert_eq!((section.elements().len(), section.taken()), (12, 6));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -2,7 +2,6 @@
 //!
 //! `python/shapetracker/_chunks.py` is what calls this.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -18,7 +17,7 @@ use crate::array::view_in_elements;
 use crate::error::{layout, parse};
 use crate::memory::{Layout, Memory, write_again};
 use crate::numpy::NumPy;
-use crate::route::copying;
+use crate::route::moving;
 use crate::tracker::ShapeTracker;
 
 /// The operation that errors here are of.
@@ -99,7 +98,8 @@ impl Assembly {
         let piece = self.part.piece(&place)?;
         let memory = memory_of(packed)?;
         if memory.layout != Layout::new(self.width as i64, Dims::from_elem(piece.taken() as i64, 1), None)? {
-            let sentence = format!("{OP}: what was cut from the chunk at {place:?} is to be {} elements", piece.taken());
+            let sentence =
+                format!("{OP}: what was cut from the chunk at {place:?} is to be {} elements", piece.taken());
             return Err(PyValueError::new_err(sentence));
         }
         let mut packed = memory.bytes();
@@ -143,7 +143,7 @@ impl Assembly {
         let Some(array) = array.as_ref() else {
             return Err(PyRuntimeError::new_err(format!("{OP}: the chunk is finished")));
         };
-        write_again(array.bind(py), |room| moving(py, || write(room)))?.map_err(|err| copying(&err))
+        write_again(array.bind(py), |room| moving(py, false, || write(room)))
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn cut(
     }
     let source = memory.bytes();
     write_again(&array, |room| {
-        moving(py, || {
+        moving(py, false, || {
             let mut room = room;
             for (bytes, from, all) in &moves {
                 let (these, rest) = std::mem::take(&mut room).split_at_mut(*bytes);
@@ -188,15 +188,8 @@ pub(crate) fn cut(
             }
             Ok(())
         })
-    })?
-    .map_err(|err| copying(&err))?;
+    })?;
     Ok(array.unbind())
-}
-
-/// Moves data without the interpreter; a panic is an exception.
-fn moving<T: Send>(py: Python<'_>, run: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let moved = py.detach(|| catch_unwind(AssertUnwindSafe(run)));
-    moved.map_err(|_| PyRuntimeError::new_err(format!("{OP}: a fault of this library, please report it")))
 }
 
 /// The memory of a chunk.
@@ -381,7 +374,8 @@ pub(crate) fn choose_chunks<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
     let (layout, input) = (tracker.get().numbers("choose_chunks")?, grid(input)?);
-    let chosen = py.detach(|| choose_output_around(layout, &input, target, &given, regular)).map_err(|err| fault(&err))?;
+    let chosen =
+        py.detach(|| choose_output_around(layout, &input, target, &given, regular)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));
     PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)
 }

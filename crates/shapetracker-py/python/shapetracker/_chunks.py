@@ -18,7 +18,9 @@ import numpy as np
 
 from . import _native
 from ._layouts import Layout as Layout
+from ._layouts import Sizes as Sizes
 from ._layouts import layout_over as layout_over
+from ._layouts import shown_bytes as shown_bytes
 from ._native import ShapeTracker
 
 Chunks: TypeAlias = tuple[tuple[int, ...], ...]
@@ -117,16 +119,6 @@ def _size(given: Any, lowest: int = 0) -> int | None:
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < lowest:
         return None
     return int(given)
-
-
-def shown_bytes(count: int) -> str:
-    """A number of bytes for people."""
-    size, unit = float(count), "bytes"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if size < 1024 or unit == "PiB":
-            break
-        size /= 1024
-    return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:

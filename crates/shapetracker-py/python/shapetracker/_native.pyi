@@ -747,6 +747,7 @@ def apply(
     *,
     copy: bool | None = None,
     threads: SupportsIndex = 1,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Any: ...
 def advice(
     text: str, base: _Numbers | Sequence[SupportsIndex | Sym | str] | None = None, *, where: str = "", **names: SupportsIndex

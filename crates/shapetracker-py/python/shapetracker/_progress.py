@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ._chunks import shown_bytes
+from ._layouts import shown_bytes
 
 Progress: TypeAlias = bool | Callable[[int, int], object] | None
 """A function that is called with the bytes that are done and all there are; True for a line on stderr; False or None for nothing."""
@@ -27,30 +27,30 @@ class Meter:
     all bytes. What it raises ends the work.
     """
 
-    def __init__(self, op: str, progress: Progress, total: int) -> None:
+    def __init__(self, op: str, progress: Progress, total: int = 0) -> None:
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
             raise TypeError(
                 f"{op}: `progress` is True, or a function of the bytes that are done and of all, not a value of type"
                 f" {type(progress).__name__}"
             )
         self.op, self.total, self.done = op, total, 0
-        self._say = self._print if progress is True else progress or None
+        self.say: Callable[[int, int], object] | None = self._print if progress is True else progress or None
         self._lock = threading.Lock()
         self._begun = self._printed = time.monotonic()
         self._width = 0
 
-    def __enter__(self) -> Meter:
-        if self._say is not None:
-            self._say(0, self.total)
-        return self
+    def begin(self) -> None:
+        """Nothing is done yet."""
+        if self.say is not None:
+            self.say(0, self.total)
 
     def add(self, count: int) -> None:
         """So many bytes more are done."""
-        if self._say is None or not count:
+        if self.say is None or not count:
             return
         with self._lock:
             self.done += count
-            self._say(self.done, self.total)
+            self.say(self.done, self.total)
 
     def _print(self, done: int, total: int) -> None:
         now = time.monotonic()
@@ -62,6 +62,9 @@ class Meter:
         line = f"{self.op}: {shown_bytes(done)} of {shown_bytes(total)}, {percent} %, {seconds:.0f} s"
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)
+
+    def __enter__(self) -> Meter:
+        return self
 
     def __exit__(self, *_: object) -> None:
         if self._width:

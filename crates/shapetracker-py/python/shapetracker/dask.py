@@ -33,6 +33,7 @@ from ._chunks import (
     Cut,
     Layout,
     Plan,
+    Sizes,
     Touches,
     assembled,
     byte_count,
@@ -56,13 +57,19 @@ _are_expressions: Any = getattr(_da, "array_expr_enabled", bool)
 
 
 def apply(
-    tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0, *, memory: float | str | None = None
+    tracker: Layout,
+    array: Array,
+    chunks: Any = "auto",
+    fill: Any = 0,
+    *,
+    memory: float | str | None = None,
+    sizes: Sizes = None,
 ) -> Array:
     """The tracker's tensor as a dask array, whose chunks are put together from those of the array that they touch.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
     (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
-    has `fill`, a value of the array's type.
+    has `fill`, a value of the array's type. Where its sizes have names, `sizes` has their values.
 
     `chunks` says how the result is cut, in any of dask's ways: one entry for all axes, a tuple with an entry for each, or a dict
     from axes to entries. An entry is a number of elements, -1 for the whole axis, a tuple of the sizes of all chunks, or "auto", as
@@ -80,7 +87,7 @@ def apply(
     Raises ValueError for a tracker that reaches past the array, for chunks that do not add up, for an array whose chunks
     have unknown sizes, and for memory that is too little for some task.
     """
-    job = _Job("apply", tracker, array, chunks, fill, memory)
+    job = _Job("apply", tracker, array, chunks, fill, memory, sizes)
     source, target, dtype = job.touches.source, job.touches.target, job.dtype
     source_array: Any = _da.Array.optimize(array) if _are_expressions() else array
     text = str(job.touches.tracker)
@@ -127,14 +134,20 @@ def reshape(array: Array, *shape: SupportsIndex, chunks: Any = "auto", memory: f
 
 
 def plan(
-    tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0, *, memory: float | str | None = None
+    tracker: Layout,
+    array: Array,
+    chunks: Any = "auto",
+    fill: Any = 0,
+    *,
+    memory: float | str | None = None,
+    sizes: Sizes = None,
 ) -> Plan:
     """What `apply` with the same arguments takes: tasks, reads and the fewest that there can be, bytes, the largest task.
 
     `reads` is how many chunks the tasks take together. dask computes each chunk of the array once, and keeps it until the last
     task that takes it is done: what is more than `lower_bound` are chunks that several tasks take, between workers or from memory.
     """
-    job = _Job("plan", tracker, array, chunks, fill, memory)
+    job = _Job("plan", tracker, array, chunks, fill, memory, sizes)
     target, width = job.touches.target, job.dtype.itemsize
     reads = read = constant = cuts = largest = largest_bytes = 0
     for chunk, taken in job.tasks():
@@ -166,14 +179,16 @@ Taken: TypeAlias = list[tuple[tuple[int, ...], int | None]]
 class _Job:
     """What is asked for, checked."""
 
-    def __init__(self, op: str, layout: Layout, array: Any, chunks: Any, fill: Any, memory: float | str | None) -> None:
+    def __init__(
+        self, op: str, layout: Layout, array: Any, chunks: Any, fill: Any, memory: float | str | None, sizes: Sizes
+    ) -> None:
         if not isinstance(array, _da.Array):
             hint = "; its .data is one where xarray holds dask's" if hasattr(array, "data") and hasattr(array, "dims") else ""
             raise TypeError(
                 f"{op}: takes a dask array, not a value of type {type(array).__name__}{hint}; dask.array.from_array makes one"
             )
-        for axis, sizes in enumerate(array.chunks):
-            if any(math.isnan(size) for size in sizes):
+        for axis, parts in enumerate(array.chunks):
+            if any(math.isnan(part) for part in parts):
                 raise ValueError(
                     f"{op}: the chunks along axis {axis} have unknown sizes, and which elements they have cannot be said;"
                     " array.compute_chunk_sizes() finds them out"
@@ -184,7 +199,7 @@ class _Job:
         self.fill = fill_bytes(fill, self.dtype)
         self.memory = None if memory is None else byte_count(op, "memory", memory)
         source = Cut(array.chunks)
-        tracker = layout_over(op, layout, source.shape)
+        tracker = layout_over(op, layout, source.shape, sizes)
         wanted, chunk_bytes = wanted_chunks(op, chunks, tracker.shape)
         largest = max(map(source.numel, source.all()), default=0)
         target = largest if chunk_bytes is None else max(1, chunk_bytes // self.dtype.itemsize)
@@ -197,7 +212,7 @@ class _Job:
                 break
             if None not in wanted or target <= 1:
                 raise ValueError(self._too_little(most, largest))
-            target = min(target, math.prod(max(sizes, default=0) for sizes in cut.chunks)) // 2
+            target = min(target, math.prod(max(parts, default=0) for parts in cut.chunks)) // 2
 
     def _most(self) -> int:
         """The most bytes that a task holds, where there is a limit."""

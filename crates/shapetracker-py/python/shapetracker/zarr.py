@@ -52,6 +52,7 @@ from ._chunks import (
     Cut,
     Layout,
     Plan,
+    Sizes,
     Touches,
     Wanted,
     as_bytes,
@@ -86,13 +87,14 @@ def apply(
     fill: Any = None,
     workers: int | None = None,
     overwrite: bool = False,
+    sizes: Sizes = None,
     progress: Progress = None,
 ) -> Array[Any]:
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
     (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker.
-    Where it is masked the result has `fill`, and this is its fill value: None stands for the array's own.
+    Where its sizes have names, `sizes` has their values. Where it is masked the result has `fill`, and this is its fill value: None stands for the array's own.
 
     `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with
     `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order,
@@ -116,13 +118,14 @@ def apply(
     chunk that cannot be read nothing is left. A SIGTERM that would have ended the process at once ends it when what was
     begun is gone; that takes the main thread, and where the program handles SIGTERM itself, its handler is left alone.
     """
-    job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers)
+    job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers, sizes)
     place = _Place(out, overwrite)
     template = job.template()
     schedule = job.schedule()
     with _Termination() as termination, Meter("apply", progress, job.bytes_of(schedule)) as meter:
         try:
             target = place.begin(template)
+            meter.begin()
             if schedule is not None:
                 _carry_out(job, schedule, target, meter)
             place.finish(template)
@@ -142,9 +145,10 @@ def plan(
     memory: float | str = MEMORY,
     fill: Any = None,
     workers: int | None = None,
+    sizes: Sizes = None,
 ) -> Plan:
     """What `apply` with the same arguments takes: reads and the fewest that there can be, bytes, rounds, memory."""
-    job = _Job("plan", tracker, array, chunks, shards, memory, fill, workers)
+    job = _Job("plan", tracker, array, chunks, shards, memory, fill, workers, sizes)
     touches, target, schedule = job.touches, job.target, job.schedule()
     counts = [len(touches.of(chunk)) for chunk in target.all()]
     return Plan(
@@ -176,6 +180,7 @@ class _Job:
         memory: float | str,
         fill: Any,
         workers: int | None,
+        sizes: Sizes,
     ) -> None:
         if not isinstance(array, _zarr.Array):
             raise TypeError(
@@ -193,7 +198,7 @@ class _Job:
                 raise ValueError(f"{op}: `workers` is to be a number of threads from 1 on, not {workers!r}")
             self.workers = workers
         self.source = Cut(_cut(array.shape, array.shards or array.chunks))
-        self.tracker = layout_over(op, layout, self.source.shape)
+        self.tracker = layout_over(op, layout, self.source.shape, sizes)
         self.shards = None if shards is None else self._sizes("shards", shards)
         self._made: _native.Schedule | None = None
         wanted, target = self._wanted(chunks)
