@@ -34,7 +34,7 @@ use crate::{ChunkPlan, Error, Grid};
 /// # Errors
 /// A tracker that reads past the input.
 pub fn choose_output(tracker: &ShapeTracker, input: &Grid, target_elements: i64) -> Result<Grid, Error> {
-    choose(tracker, input, target_elements, &[], false)
+    choose(tracker, input, target_elements, target_elements, &[], false)
 }
 
 /// [`choose_output`] with chunks of one shape, but for shorter ones at the ends of axes.
@@ -52,11 +52,12 @@ pub fn choose_output(tracker: &ShapeTracker, input: &Grid, target_elements: i64)
 /// # Errors
 /// A tracker that reads past the input.
 pub fn choose_regular_output(tracker: &ShapeTracker, input: &Grid, target_elements: i64) -> Result<Grid, Error> {
-    choose(tracker, input, target_elements, &[], true)
+    choose(tracker, input, target_elements, target_elements, &[], true)
 }
 
 /// [`choose_output`], or with `regular` [`choose_regular_output`], where some axes are cut already: for each axis the sizes of its
-/// chunks, in order, or none where they are to be chosen.
+/// chunks, in order, or none where they are to be chosen. Chunks may have `most_elements` where windows that overlap would have to be
+/// cut otherwise.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;
@@ -64,7 +65,7 @@ pub fn choose_regular_output(tracker: &ShapeTracker, input: &Grid, target_elemen
 ///
 /// let matrix = ShapeTracker::contiguous([8, 6])?;
 /// let input = Grid::regular([8, 6], [2, 3])?;
-/// let output = choose_output_around(&matrix, &input, 12, &[None, Some(vec![6])], false)?;
+/// let output = choose_output_around(&matrix, &input, 12, 12, &[None, Some(vec![6])], false)?;
 /// assert_eq!(output, Grid::regular([8, 6], [2, 6])?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -75,6 +76,7 @@ pub fn choose_output_around(
     tracker: &ShapeTracker,
     input: &Grid,
     target_elements: i64,
+    most_elements: i64,
     given: &[Option<Vec<i64>>],
     regular: bool,
 ) -> Result<Grid, Error> {
@@ -85,7 +87,7 @@ pub fn choose_output_around(
     };
     // What is given tiles the tracker's tensor: a plan for it says so.
     ChunkPlan::new(tracker, input.clone(), Grid::new(given.iter().enumerate().map(whole))?)?;
-    choose(tracker, input, target_elements, given, regular)
+    choose(tracker, input, target_elements, most_elements, given, regular)
 }
 
 /// The most chunks along an axis that are found one by one.
@@ -99,6 +101,7 @@ fn choose(
     tracker: &ShapeTracker,
     input: &Grid,
     target: i64,
+    most: i64,
     given: &[Option<Vec<i64>>],
     regular: bool,
 ) -> Result<Grid, Error> {
@@ -137,11 +140,12 @@ fn choose(
     };
     // What a grid costs: how often input chunks are touched, of which only the order counts.
     let touches = |sizes: &[Sizes]| score(sizes).map_or(f64::INFINITY, |touches| touches as f64) * chunks(shape, sizes);
-    let divide = |sizes: &[Sizes], whole: &[bool]| divided_further(shape, sizes, &free, whole, target, score);
-    let cut_anywhere = divide(&sizes, &vec![false; shape.len()]);
-    let uncut = divide(&sizes, &windows);
-    // Where input chunks are small, windows that are whole touch so many that it is not worth while.
-    let sizes = if touches(&uncut) <= 4.0 * touches(&cut_anywhere) { uncut } else { cut_anywhere };
+    let divide = |whole: &[bool], target: i128| divided_further(shape, &sizes, &free, whole, target, score);
+    let anywhere = divide(&vec![false; shape.len()], target);
+    // Where input chunks are small, small chunks of windows that are whole touch too many of them to be worth while. Large ones
+    // touch no more than windows in pieces.
+    let mut uncut = [target, i128::from(most).max(target)].into_iter().map(|target| divide(&windows, target));
+    let sizes = uncut.find(|sizes| touches(sizes) <= 4.0 * touches(&anywhere)).unwrap_or_else(|| anywhere.clone());
     let sizes = joined_further(shape, sizes, &free, target, score);
     Grid::of_sizes(shape, sizes)
 }

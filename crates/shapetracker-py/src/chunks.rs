@@ -363,19 +363,20 @@ impl Schedule {
 
 /// For each axis of a tracker's tensor the sizes of its chunks, chosen so that chunks have about `target` elements and come
 /// from few chunks of the array, which is cut as `input`. All along an axis have one size, but for the last, if they are to be
-/// `regular`. `given` has an entry for each axis: the sizes of its chunks, or None where they are to be chosen.
+/// `regular`. They may have `most` elements where windows would have to be cut otherwise. `given` has an entry for each axis: the sizes of its chunks, or None where they are to be chosen.
 #[pyfunction]
 pub(crate) fn choose_chunks<'py>(
     tracker: &Bound<'py, ShapeTracker>,
     input: &Bound<'py, PyAny>,
     target: i64,
+    most: i64,
     given: Vec<Option<Vec<i64>>>,
     regular: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
     let (layout, input) = (tracker.get().numbers("choose_chunks")?, grid(input)?);
     let chosen =
-        py.detach(|| choose_output_around(layout, &input, target, &given, regular)).map_err(|err| fault(&err))?;
+        py.detach(|| choose_output_around(layout, &input, target, most, &given, regular)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));
     PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)
 }

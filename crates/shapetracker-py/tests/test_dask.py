@@ -158,7 +158,9 @@ def test_no_task_holds_more_than_three_chunks() -> None:
             # What ran, after dask has fused what it fuses, is what was predicted.
             ran = Held(y)
             assert all(ran.of(key) <= 3 * max(largest_chunk(x), largest_chunk(y)) for key in ran.graph)
-            assert all(ran.bytes[key] == held[key] - sum(map(ran.bytes.get, ran.graph[key].dependencies)) for key in held if key in ran.graph and key[0] != y.name)
+            for key in held:
+                if key in ran.graph and all(given in ran.graph for given in y.__dask_graph__()[key].dependencies):
+                    assert ran.of(key) == held[key], key
     assert cut > 100
 
 
@@ -182,14 +184,15 @@ def test_tasks_of_reshapes_hold_little(shape: tuple[int, ...], chunks: Any, afte
         plan = std.plan(lambda x: x.reshape(*after), x)
         ran = Held(y)
         assert ran.most() <= plan.largest_bytes <= 3 * largest_chunk(y)
-        # Before pieces were cut the first five took 14 to 28 whole chunks each, up to 310 kB.
-        assert ran.most() < 131_000
-        one_chunk = std.reshape(x, *after, chunks="12.8 kB", memory="38.4 kB" if largest_chunk(x) <= 12_800 else None)
-        theirs = Held(x.reshape(after)).most()
-        if largest_chunk(x) <= 12_800:
-            assert Held(one_chunk).most() <= max(38_400, theirs)
-        assert np.array_equal(one_chunk.compute(), values_of(shape, "f8").reshape(after))
         assert np.array_equal(y.compute(), values_of(shape, "f8").reshape(after))
+        if chunks == "auto":
+            # Without cut pieces tasks took 14 to 20 whole chunks and held 195 to 297 kB; dask's own hold about two chunks.
+            assert ran.most() < 131_000
+            theirs = Held(x.reshape(after)).most()
+            assert 20_000 < theirs < 27_000
+            small = std.reshape(x, *after, memory=theirs + 1600)
+            assert Held(small).most() <= theirs + 1600
+            assert np.array_equal(small.compute(), values_of(shape, "f8").reshape(after))
 
 
 def test_memory_of_a_task() -> None:
@@ -215,10 +218,14 @@ def test_memory_of_a_task() -> None:
         std.apply(chain, x, memory="much")
 
 
+def same(x: ShapeTracker) -> ShapeTracker:
+    return x
+
+
 def test_chunks_are_given_in_any_of_the_ways_of_dask() -> None:
     values = values_of((60, 40))
     x = da.from_array(values, chunks=(10, 8))
-    whole, auto = ((60,), (40,)), std.apply("x", x).chunks
+    whole, auto = ((60,), (40,)), std.apply(same, x).chunks
     assert auto == ((10,) * 6, (8,) * 5)
     for chunks, expected in {
         -1: whole,
@@ -233,17 +240,17 @@ def test_chunks_are_given_in_any_of_the_ways_of_dask() -> None:
         "320 B": auto,
     }.items():
         for given in [chunks, list(chunks)] if isinstance(chunks, tuple) else [chunks]:
-            y = std.apply("x", x, given)
+            y = std.apply(same, x, given)
             assert y.chunks == expected, given
             assert np.array_equal(y.compute(), values)
     for chunks, fixed in [({0: -1}, {0: (60,)}), ({-1: 40}, {1: (40,)}), ({1: (1, 39), 0: "auto"}, {1: (1, 39)}), ((-1, "auto"), {0: (60,)})]:
-        y = std.apply("x", x, chunks)
+        y = std.apply(same, x, chunks)
         assert all(y.chunks[axis] == sizes for axis, sizes in fixed.items())
         assert largest_chunk(y) <= 4 * largest_chunk(x) and np.array_equal(y.compute(), values)
-    assert max(std.apply("x", x, {0: -1}).chunks[1]) <= 4
-    assert std.apply("x", x, ("1 kB", -1)).chunks[1] == (40,)
+    assert max(std.apply(same, x, {0: -1}).chunks[1]) <= 4
+    assert std.apply(same, x, ("1 kB", -1)).chunks[1] == (40,)
     one = da.from_array(np.arange(10), chunks=4)
-    assert std.apply("x", one, (3, 7)).chunks == ((3, 7),) and std.apply("x", one, {0: 5}).chunks == ((5, 5),)
+    assert std.apply(same, one, (3, 7)).chunks == ((3, 7),) and std.apply(same, one, {0: 5}).chunks == ((5, 5),)
     assert std.reshape(one[:1], chunks=-1).chunks == ()
 
 
@@ -263,7 +270,7 @@ def test_chunks_are_given_in_any_of_the_ways_of_dask() -> None:
 )
 def test_chunks_that_do_not_cut_the_shape(chunks: Any, why: str) -> None:
     with pytest.raises(ValueError, match=rf"do not cut shape \(60, 40\): .*{why}"):
-        std.apply("x", da.zeros((60, 40), chunks=10), chunks)
+        std.apply(same, da.zeros((60, 40), chunks=10), chunks)
 
 
 def test_the_inside_of_windows_is_whole() -> None:
@@ -286,7 +293,7 @@ def test_names_have_values() -> None:
     assert np.array_equal(std.apply("x.T.reshape(2*n, m // 2)", x, sizes={"n": 4, "m": 6}).compute(), values.T.reshape(8, 3))
     assert np.array_equal(std.apply(lambda _: turned, x, sizes={"n": 4, "m": np.int64(6)}).compute(), values.T.reshape(-1))
     assert std.plan(turned, x, sizes={"n": 4, "m": 6}).shape == (24,)
-    with pytest.raises(TypeError, match="here sizes have names: say values, as `.at.m=1.` does"):
+    with pytest.raises(ValueError, match="the name m has no value"):
         std.apply(turned, x, sizes={"n": 4})
     with pytest.raises(ValueError, match="reads element 29, but the array of shape"):
         std.apply(turned, x, sizes={"n": 5, "m": 6})

@@ -148,6 +148,8 @@ fn the_inside_of_windows_is_not_cut() {
     let rows = Grid::regular([2000, 200], [1, 200]).unwrap();
     let windows = st.as_strided([1951, 50, 200], [200, 200, 1], 0).unwrap();
     assert_eq!(chosen(&windows, &rows, 200)[2], 200);
+    let larger = choose_output_around(&windows, &rows, 200, 10_000, &[None, None, None], false).unwrap();
+    assert_eq!(larger, Grid::regular([1951, 50, 200], [1, 50, 200]).unwrap());
     // A row that is repeated is no window.
     let repeated = ShapeTracker::contiguous([1, 2000]).unwrap().expand([500, 2000]).unwrap();
     assert!(chosen(&repeated, &Grid::regular([1, 2000], [1, 100]).unwrap(), 100)[0] < 500);
@@ -164,22 +166,22 @@ fn grids_around_given_axes() {
         vec![Some(vec![5, 7]), None, Some(vec![1, 63])],
         vec![Some(vec![12]), Some(vec![1; 4]), Some(vec![64])],
     ] {
-        let output = choose_output_around(&st, &input, 192, &given, false).unwrap();
+        let output = choose_output_around(&st, &input, 192, 192, &given, false).unwrap();
         for (axis, sizes) in given.iter().enumerate() {
             assert!(
                 sizes.as_ref().is_none_or(|sizes| output.sizes(axis).eq(sizes.iter().copied())),
                 "{given:?}: {output}"
             );
         }
-        let regular = choose_output_around(&st, &input, 192, &given, true).unwrap();
+        let regular = choose_output_around(&st, &input, 192, 192, &given, true).unwrap();
         assert_eq!(regular.shape(), st.shape());
     }
     let nothing =
         ShapeTracker::contiguous([2, 2]).unwrap().pad([(0, 6), (0, 0)]).unwrap().shrink([(2, 8), (0, 2)]).unwrap();
     let input = Grid::whole([2, 2]).unwrap();
-    let output = choose_output_around(&nothing, &input, 4, &[None, Some(vec![1, 1])], false).unwrap();
+    let output = choose_output_around(&nothing, &input, 4, 4, &[None, Some(vec![1, 1])], false).unwrap();
     assert_eq!(output, Grid::new([vec![4, 2], vec![1, 1]]).unwrap());
     for wrong in [vec![Some(vec![5]), None], vec![None], vec![None, None, None], vec![Some(vec![6, 0]), None]] {
-        assert!(choose_output_around(&nothing, &input, 4, &wrong, false).is_err(), "{wrong:?}");
+        assert!(choose_output_around(&nothing, &input, 4, 4, &wrong, false).is_err(), "{wrong:?}");
     }
 }

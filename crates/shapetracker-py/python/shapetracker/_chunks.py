@@ -197,15 +197,17 @@ class Touches:
         return 0 if self.plan is None else self.plan.needed()
 
 
-def cut_as_wanted(tracker: ShapeTracker, source: Cut, wanted: Wanted, target: int, regular: bool = False) -> Chunks:
+def cut_as_wanted(
+    tracker: ShapeTracker, source: Cut, wanted: Wanted, target: int, most: int = 0, *, regular: bool = False
+) -> Chunks:
     """How a tracker's tensor is cut: along some axes as it is wanted, along the others so that chunks of about `target` elements come
-    from few chunks of the array."""
+    from few chunks of the array, or of `most` where windows would have to be cut otherwise."""
     shape = tracker.shape
     given = [sizes if sizes is None or isinstance(sizes, tuple) else _parts(size, sizes) for sizes, size in zip(wanted, shape)]
     if None not in given or not math.prod(source.shape) or not math.prod(shape):
         return tuple((size,) if sizes is None else sizes for sizes, size in zip(given, shape))
     filled = [None if sizes is None else [size for size in sizes if size] for sizes in given]
-    chosen = _native.choose_chunks(tracker, source.filled, target, filled, regular)
+    chosen = _native.choose_chunks(tracker, source.filled, target, max(target, most), filled, regular)
     return tuple(found if sizes is None else sizes for sizes, found in zip(given, chosen))
 
 

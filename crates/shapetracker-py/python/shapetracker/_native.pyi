@@ -1008,6 +1008,7 @@ def choose_chunks(
     tracker: ShapeTracker[int],
     input: Iterable[_Numbers],
     target: SupportsIndex,
+    most: SupportsIndex,
     given: Sequence[Sequence[int] | None],
     regular: bool,
 ) -> tuple[tuple[int, ...], ...]: ...

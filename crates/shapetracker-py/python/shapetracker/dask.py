@@ -75,8 +75,8 @@ def apply(
     from axes to entries. An entry is a number of elements, -1 for the whole axis, a tuple of the sizes of all chunks, or "auto", as
     is None and an axis that a dict leaves out. "auto" chooses chunks that are images of whole input chunks
     where there are such, about as large as the array's largest one, or up to four times as large where they then come from far
-    fewer; a size such as "64 MiB" does the same for this size. The inside of windows that overlap is not cut where a chunk of
-    this size can be cut along other axes.
+    fewer; a size such as "64 MiB" does the same for this size. The inside of windows that overlap is not cut if a chunk of
+    this size, or of dask's `array.chunk-size`, can be cut along other axes without many times the reads.
 
     `memory` is what one task may hold, its inputs and its output together: a number of bytes or a size such as "1 GiB". Where
     chunks are chosen they are so small that it suffices. A task that would hold more, if it took the chunks of the array
@@ -203,8 +203,11 @@ class _Job:
         wanted, chunk_bytes = wanted_chunks(op, chunks, tracker.shape)
         largest = max(map(source.numel, source.all()), default=0)
         target = largest if chunk_bytes is None else max(1, chunk_bytes // self.dtype.itemsize)
+        # What dask takes for a good size; what is asked for is not gone beyond.
+        good = byte_count(op, "array.chunk-size", dask.config.get("array.chunk-size")) // self.dtype.itemsize
+        most = max(target, good) if chunk_bytes is None else target
         while True:
-            self.touches = Touches(tracker, source, Cut(cut_as_wanted(tracker, source, wanted, target)))
+            self.touches = Touches(tracker, source, Cut(cut_as_wanted(tracker, source, wanted, target, most)))
             cut = self.touches.target
             self.limit = self.memory or self.dtype.itemsize * 3 * max(largest, max(map(cut.numel, cut.all()), default=0))
             most = self._most()
@@ -212,7 +215,8 @@ class _Job:
                 break
             if None not in wanted or target <= 1:
                 raise ValueError(self._too_little(most, largest))
-            target = min(target, math.prod(max(parts, default=0) for parts in cut.chunks)) // 2
+            chunk = math.prod(max(parts, default=0) for parts in cut.chunks)
+            target, most = min(target, chunk) // 2, min(most, chunk) // 2
 
     def _most(self) -> int:
         """The most bytes that a task holds, where there is a limit."""
