@@ -70,7 +70,8 @@ def test_touches_are_exact() -> None:
         where = np.append(number.reshape(-1), -1)[np.where(addresses == oracle.MASKED, number.size, addresses)]
         graph = y.__dask_graph__()
         for place in np.ndindex(y.numblocks):
-            taken = {int(np.ravel_multi_index(key[1:], x.numblocks)) if x.ndim else 0 for key in sources(graph, x, (y.name, *place))}
+            keys = sources(graph, x, (y.name, *place))
+            taken = {int(np.ravel_multi_index(key[1:], x.numblocks)) if x.ndim else 0 for key in keys}
             assert taken == set(np.unique(where[box(y.chunks, place)]).tolist()) - {-1}, (case, shape, steps)
 
 
@@ -243,7 +244,12 @@ def test_chunks_are_given_in_any_of_the_ways_of_dask() -> None:
             y = std.apply(same, x, given)
             assert y.chunks == expected, given
             assert np.array_equal(y.compute(), values)
-    for chunks, fixed in [({0: -1}, {0: (60,)}), ({-1: 40}, {1: (40,)}), ({1: (1, 39), 0: "auto"}, {1: (1, 39)}), ((-1, "auto"), {0: (60,)})]:
+    for chunks, fixed in [
+        ({0: -1}, {0: (60,)}),
+        ({-1: 40}, {1: (40,)}),
+        ({1: (1, 39), 0: "auto"}, {1: (1, 39)}),
+        ((-1, "auto"), {0: (60,)}),
+    ]:
         y = std.apply(same, x, chunks)
         assert all(y.chunks[axis] == sizes for axis, sizes in fixed.items())
         assert largest_chunk(y) <= 4 * largest_chunk(x) and np.array_equal(y.compute(), values)
@@ -441,15 +447,22 @@ def test_xarray_with_names_and_attributes() -> None:
         attrs={"units": "mm"},
     )
     made = xarray.apply_ufunc(
-        lambda data: std.reshape(data, 4, 30), given, input_core_dims=[["time", "y", "x"]], output_core_dims=[["time", "pixel"]],
-        dask="allowed", keep_attrs=True,
+        lambda data: std.reshape(data, 4, 30),
+        given,
+        input_core_dims=[["time", "y", "x"]],
+        output_core_dims=[["time", "pixel"]],
+        dask="allowed",
+        keep_attrs=True,
     )
     assert made.dims == ("time", "pixel") and made.name == "rain" and made.attrs == {"units": "mm"} and "time" in made.coords
     assert isinstance(made.data, da.Array) and np.array_equal(made.values, values.reshape(4, 30))
     # Whatever axes there are besides, and in whichever order: those that are named come last.
     rows = xarray.apply_ufunc(
-        lambda data: std.apply(lambda x: x.reshape(-1, 30) if len(x.shape) == 2 else x.reshape(x.shape[0], 30), data),
-        given.transpose("y", "time", "x"), input_core_dims=[["y", "x"]], output_core_dims=[["pixel"]], dask="allowed",
+        lambda data: std.reshape(data, *data.shape[:-2], 30),
+        given.transpose("y", "time", "x"),
+        input_core_dims=[["y", "x"]],
+        output_core_dims=[["pixel"]],
+        dask="allowed",
     )
     assert rows.dims == ("time", "pixel") and np.array_equal(rows.values, values.reshape(4, 30))
     piped = given.pipe(lambda array: xarray.DataArray(std.reshape(array.data, 2, 60), dims=("half", "rest")))

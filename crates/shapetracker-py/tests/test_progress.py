@@ -105,5 +105,5 @@ def test_a_line_on_stderr(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 @pytest.mark.parametrize("progress", ["yes", 1, 0.5])
 def test_what_follows_nothing(progress: Any) -> None:
-    with pytest.raises(TypeError, match="`progress` is True, or a function of the bytes that are done and of all, not a value of type"):
+    with pytest.raises(TypeError, match="`progress` is True, or a function of the bytes that are done and of all, not"):
         apply(ShapeTracker.contiguous(2), np.ones(2), progress=progress)

@@ -200,8 +200,8 @@ class Touches:
 def cut_as_wanted(
     tracker: ShapeTracker, source: Cut, wanted: Wanted, target: int, most: int = 0, *, regular: bool = False
 ) -> Chunks:
-    """How a tracker's tensor is cut: along some axes as it is wanted, along the others so that chunks of about `target` elements come
-    from few chunks of the array, or of `most` where windows would have to be cut otherwise."""
+    """How a tracker's tensor is cut: along some axes as it is wanted, along the others so that chunks of about `target` elements
+    come from few chunks of the array, or of `most` where windows would have to be cut otherwise."""
     shape = tracker.shape
     given = [sizes if sizes is None or isinstance(sizes, tuple) else _parts(size, sizes) for sizes, size in zip(wanted, shape)]
     if None not in given or not math.prod(source.shape) or not math.prod(shape):
@@ -252,7 +252,8 @@ class Plan:
         cuts = f", and {self.cuts:,} that cut pieces out of input chunks" if self.cuts else ""
         largest = f"{counted(self.largest_task, 'input chunk')}, {shown_bytes(self.largest_bytes)} with its output"
         if self.cuts:
-            largest = f"{shown_bytes(self.largest_bytes)}; at most {counted(self.largest_task, 'input chunk or piece', 'input chunks or pieces')}"
+            taken = counted(self.largest_task, "input chunk or piece", "input chunks or pieces")
+            largest = f"{shown_bytes(self.largest_bytes)}; at most {taken}"
         lines = [
             f"result: {self.dtype} of shape {self.shape}, {shown_bytes(self.bytes_written)}",
             f"reads: {counted(self.reads, 'input chunk')}, {shown_bytes(self.bytes_read)}; lower bound {self.lower_bound:,}",
@@ -289,8 +290,8 @@ From: TypeAlias = tuple[Box, bool]
 
 
 def assembled(what: What, fill: bytes, places: tuple[From, ...], *chunks: Any) -> np.ndarray[Any, Any]:
-    """One chunk of a tracker's tensor, put together from chunks of an array, or from what was cut out of them: what a task does, and
-    all that it knows."""
+    """One chunk of a tracker's tensor, put together from chunks of an array, or from what was cut out of them: what a task does,
+    and all that it knows."""
     text, shape, box, dtype = what
     new = _native.Assembly(ShapeTracker.parse(text), shape, box, fill)
     for (place, is_cut), chunk in zip(places, chunks, strict=True):

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from ._layouts import shown_bytes
 
 Progress: TypeAlias = bool | Callable[[int, int], object] | None
-"""A function that is called with the bytes that are done and all there are; True for a line on stderr; False or None for nothing."""
+"""A function that is called with the bytes that are done and with all; True for a line on stderr; False or None for nothing."""
 
 PATIENCE = 1.0
 """Seconds before a line is printed: shorter work prints none."""

@@ -68,13 +68,14 @@ def apply(
     """The tracker's tensor as a dask array, whose chunks are put together from those of the array that they touch.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
-    has `fill`, a value of the array's type. Where its sizes have names, `sizes` has their values.
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own
+    tracker. Where it is masked the result has `fill`, a value of the array's type. Where its sizes have names, `sizes` has
+    their values.
 
-    `chunks` says how the result is cut, in any of dask's ways: one entry for all axes, a tuple with an entry for each, or a dict
-    from axes to entries. An entry is a number of elements, -1 for the whole axis, a tuple of the sizes of all chunks, or "auto", as
-    is None and an axis that a dict leaves out. "auto" chooses chunks that are images of whole input chunks
-    where there are such, about as large as the array's largest one, or up to four times as large where they then come from far
+    `chunks` says how the result is cut, in any of dask's ways: one entry for all axes, a tuple with an entry for each, or a
+    dict from axes to entries. An entry is a number of elements, -1 for the whole axis, a tuple of the sizes of all chunks, or
+    "auto", as is None and an axis that a dict leaves out. "auto" chooses chunks that are images of whole input chunks where
+    there are such, about as large as the array's largest one, or up to four times as large where they then come from far
     fewer; a size such as "64 MiB" does the same for this size. The inside of windows that overlap is not cut if a chunk of
     this size, or of dask's `array.chunk-size`, can be cut along other axes without many times the reads.
 
@@ -103,9 +104,9 @@ def apply(
         for number, (place, piece) in enumerate(taken):
             given = TaskRef((source_array.name, *place))
             if piece is not None:
-                key = (cut_name, *chunk, number)
-                cuts[key] = Task(key, cut_out, what, source.box(place), given)
-                given = TaskRef(key)
+                cut_key: Any = (cut_name, *chunk, number)
+                cuts[cut_key] = Task(cut_key, cut_out, what, source.box(place), given)
+                given = TaskRef(cut_key)
             inputs.append(given)
         places = tuple((source.box(place), piece is not None) for place, piece in taken)
         key = (name, *chunk)
@@ -144,8 +145,9 @@ def plan(
 ) -> Plan:
     """What `apply` with the same arguments takes: tasks, reads and the fewest that there can be, bytes, the largest task.
 
-    `reads` is how many chunks the tasks take together. dask computes each chunk of the array once, and keeps it until the last
-    task that takes it is done: what is more than `lower_bound` are chunks that several tasks take, between workers or from memory.
+    `reads` is how many chunks the tasks take together. dask computes each chunk of the array once, and keeps it until the
+    last task that takes it is done: what is more than `lower_bound` are chunks that several tasks take, between workers or
+    from memory.
     """
     job = _Job("plan", tracker, array, chunks, fill, memory, sizes)
     target, width = job.touches.target, job.dtype.itemsize
@@ -173,7 +175,7 @@ def plan(
 
 
 Taken: TypeAlias = list[tuple[tuple[int, ...], int | None]]
-"""The chunks of the array that a task takes, each with how many elements are cut out of it before, or None where it is taken whole."""
+"""The chunks of the array that a task takes, each with how many elements are cut out of it before, or None where it is whole."""
 
 
 class _Job:

@@ -93,20 +93,21 @@ def apply(
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker.
-    Where its sizes have names, `sizes` has their values. Where it is masked the result has `fill`, and this is its fill value: None stands for the array's own.
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own
+    tracker. Where its sizes have names, `sizes` has their values. Where it is masked the result has `fill`, and this is its
+    fill value: None stands for the array's own.
 
     `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with
-    `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order,
-    attributes and codecs are those of the array. (The third format has the byte order in a codec, and zarr-python gives every array
-    of it that it opens the machine's own.) A path is written to a folder beside it, which then gets its name; in any other store the
-    metadata come last.
+    `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte
+    order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and zarr-python
+    gives every array of it that it opens the machine's own.) A path is written to a folder beside it, which then gets its
+    name; in any other store the metadata come last.
 
-    `chunks` are the sizes of the result's chunks, in the ways of `shapetracker.dask.apply`: one entry for all axes, a tuple with an
-    entry for each, or a dict from axes to entries, where -1 is the whole axis. "auto" chooses some that come from few chunks of the array, as large
-    as those or up to four times as large, smaller where memory is little, and with the inside of windows uncut where that is
-    possible; a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
-    shards are what is written at once.
+    `chunks` are the sizes of the result's chunks, in the ways of `shapetracker.dask.apply`: one entry for all axes, a tuple
+    with an entry for each, or a dict from axes to entries, where -1 is the whole axis. "auto" chooses some that come from few
+    chunks of the array, as large as those or up to four times as large, smaller where memory is little, and with the inside
+    of windows uncut where that is possible; a size such as "64 MiB" does the same for this size. With `shards` the result has
+    the sharding codec, and the shards are what is written at once.
 
     `memory` bounds the chunks that are held in memory, decoded: to what codecs need comes on top. `workers` threads read,
     move and write, as many as the machine has where nothing is said.
@@ -287,8 +288,8 @@ class _Job:
             ) from None
         if any(isinstance(size, tuple) for size in wanted):
             raise ValueError(
-                f"{self.op}: `chunks` are to be one size for each axis of shape {shape}, of which only the last chunk may be shorter,"
-                f" not {chunks!r}"
+                f"{self.op}: `chunks` are to be one size for each axis of shape {shape}, where only the last chunk may be"
+                f" shorter, not {chunks!r}"
             )
         target = math.prod(self.array.chunks) if chunk_bytes is None else chunk_bytes // self.dtype.itemsize
         return wanted, max(1, target)
