@@ -4,7 +4,7 @@
     python crates/shapetracker-py/benches/chunks.py [rounds] [refused] [zarr] [dask]
 
 Every measurement has a cluster of its own, of two worker processes with one thread each; the sides take turns. The least that there
-to do, beside both, is to make the chunks of the array and to use them as they are.
+is to do, beside both, is to make the chunks of the array and to use them as they are.
 """
 
 from __future__ import annotations
