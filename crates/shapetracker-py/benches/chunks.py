@@ -1,7 +1,7 @@
 """Arrays in chunks: dask's own chain beside `shapetracker.dask` on one cluster, and Zarr arrays in little memory.
 
     pip install . 'dask[array,distributed]' zarr psutil
-    python crates/shapetracker-py/benches/chunks.py [rounds] [refused] [zarr] [dask]
+    python crates/shapetracker-py/benches/chunks.py [rounds] [refused] [zarr] [dask] [alone]
 
 Every measurement has a cluster of its own, of two worker processes with one thread each; the sides take turns. The least that there
 is to do, beside both, is to make the chunks of the array and to use them as they are.
@@ -100,8 +100,27 @@ def used(block: np.ndarray) -> np.ndarray:
     return flat[:: max(1, flat.size // 64)].sum(dtype="f8").reshape((1,) * block.ndim)
 
 
-def ours(chain: Callable[[Any], Any], x: Any) -> Any:
-    return shapetracker.dask.apply(chain, x)
+def ours(chain: Callable[[Any], Any], x: Any, memory: str | None = None) -> Any:
+    return shapetracker.dask.apply(chain, x, memory=memory)
+
+
+def sides_of(case: Any) -> dict[str, Callable[[], Any]]:
+    """What is compared for a case: dask's own chain, where it has one, ours, and the least that there is to do."""
+    _, shape, chunks, theirs, chain = case
+    x = source(shape, chunks)
+    sides: dict[str, Callable[[], Any]] = {
+        "dask": partial(theirs, x),
+        "shapetracker": partial(ours, chain, x),
+        'memory="128 MiB"': partial(ours, chain, x, "128 MiB"),
+        "the least": lambda: x,
+    }
+    try:
+        theirs(x)
+    except NotImplementedError:
+        del sides["dask"]
+    if len(dict(sides["shapetracker"]().__dask_graph__())) == len(dict(sides['memory="128 MiB"']().__dask_graph__())):
+        del sides['memory="128 MiB"']
+    return sides
 
 
 class Watch:
@@ -191,17 +210,8 @@ def shown_mib(count: float) -> str:
 def dask_table(rounds: int) -> None:
     print("| | | seconds | of processors | peak of memory | largest task | tasks | chunks of the result |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, shape, chunks, theirs, chain in CASES:
-        x = source(shape, chunks)
-        sides: dict[str, Callable[[], Any]] = {
-            "dask": partial(theirs, x),
-            "shapetracker": partial(ours, chain, x),
-            "the least": lambda x=x: x,
-        }
-        try:
-            theirs(x)
-        except NotImplementedError:
-            del sides["dask"]
+    for case in CASES:
+        name, sides = case[0], sides_of(case)
         measured: dict[str, list[tuple[float, float, int]]] = {side: [] for side in sides}
         for _ in range(rounds):
             for side, make in sides.items():
@@ -219,6 +229,27 @@ def dask_table(rounds: int) -> None:
             print("| | dask / shapetracker | " + " | ".join(ratios) + " | | | |", flush=True)
         else:
             print("| | dask refuses it | | | | | | |", flush=True)
+
+
+def alone_table(rounds: int) -> None:
+    """One process and one thread, without a cluster: what other programs do meanwhile matters least."""
+    print("| | | seconds of processor | dask / it | largest task | tasks | chunks of the result |")
+    print("|---|---|---|---|---|---|---|")
+    for case in CASES:
+        name, sides = case[0], sides_of(case)
+        best: dict[str, float] = {}
+        for _ in range(rounds):
+            for side, make in sides.items():
+                begun = time.process_time()
+                Held(make())
+                seconds = time.process_time() - begun
+                best[side] = min(seconds, best.get(side, seconds))
+        for side, make in sides.items():
+            y = make()
+            ratio = f"{best['dask'] / best[side]:.1f}" if "dask" in best and side != "dask" else ""
+            largest = shown_mib(4 * math.prod(max(sizes) for sizes in y.chunks))
+            row = [name if side == next(iter(sides)) else "", side, f"{best[side]:.2f}", ratio, f"{Held(y).most / 2**20:.1f} MiB"]
+            print("| " + " | ".join([*row, f"{tasks(y):,}", f"{y.npartitions:,}, up to {largest}"]) + " |", flush=True)
 
 
 def refused_table() -> None:
@@ -274,3 +305,6 @@ if __name__ == "__main__":
     if "dask" in named or not named:
         print()
         dask_table(counts[0] if counts else 3)
+    if "alone" in named or not named:
+        print()
+        alone_table(counts[0] if counts else 3)
