@@ -1,4 +1,5 @@
-"""dask arrays through any tracker: one task for each output chunk, which takes just the chunks that it has elements of.
+"""dask arrays through any tracker: one task for each output chunk, which takes just the chunks that it has elements of, or
+pieces of them where it would hold too much.
 
     >>> import dask.array as da
     >>> import shapetracker.dask
@@ -7,8 +8,9 @@
     >>> y.shape, y[1].compute().tolist()
     ((8, 3), [18, 1, 7])
 
-Which chunks those are is decided exactly and from the layout alone, and each element is moved once. Nothing is computed until
-dask computes, on whatever scheduler it uses. dask is not a dependency of this package.
+Which chunks those are is decided exactly and from the layout alone, and each element is moved once, or twice where it is in a
+piece. Nothing is computed until dask computes, on whatever scheduler it uses, whose own progress bars follow it. dask is not a
+dependency of this package.
 """
 
 from __future__ import annotations
