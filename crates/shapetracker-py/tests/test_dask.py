@@ -289,6 +289,9 @@ def test_the_inside_of_windows_is_whole() -> None:
     assert y.shape == (381, 12, 20) and y.numblocks[2] == 1 and largest_chunk(y) <= 4 * largest_chunk(x)
     expected = np.lib.stride_tricks.sliding_window_view(values, 20, axis=0)
     assert np.array_equal(y.mean(-1).compute(), expected.mean(-1))
+    # Windows over many chunks of one row each: in pieces they would be 50 times as many tasks.
+    plan = std.plan("sliding_window_view(x, 50, axis=0)", da.zeros((841, 90, 180), chunks=(1, 90, 180)))
+    assert (plan.tasks, plan.cuts, plan.chunks[3]) == (792, 0, (50,))
     # With chunks as the array has them, but for the axis of the windows.
     assert std.apply("x.unfold(0, 20, 1)", x, {2: -1}).numblocks[2] == 1
 
