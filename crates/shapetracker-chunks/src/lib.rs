@@ -16,7 +16,7 @@
 //! - [`ChunkPlan::piece`]: the elements that one output chunk takes from one input chunk, as [`Section`]s to move.
 //! - [`Graph`]: which input chunks each output chunk touches, for all of them.
 //! - [`Schedule`]: an order of reading, moving and writing under a limit of memory, as [`Step`]s.
-//! - [`choose_output`], [`choose_regular_output`]: an output grid, where it is free.
+//! - [`choose_output`], [`choose_regular_output`], [`choose_output_around`]: an output grid, where it is free.
 //!
 //! # Conventions
 //!
@@ -32,7 +32,7 @@ mod plan;
 mod schedule;
 mod touch;
 
-pub use choose::{choose_output, choose_regular_output};
+pub use choose::{choose_output, choose_output_around, choose_regular_output};
 pub use error::Error;
 pub use graph::Graph;
 pub use grid::Grid;

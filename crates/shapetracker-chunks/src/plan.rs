@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
+use shapetracker::{Dims, Joined, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
 
 use crate::descent::{Descent, Keep, Level, Stopped};
 use crate::error::Fault;
@@ -119,6 +119,23 @@ impl Piece {
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
+
+    /// How many elements the box takes from the chunk. An element that it has at several indices counts each time.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [3])?, Grid::whole([4])?)?;
+    /// assert_eq!((plan.piece(&[(1, 4)], 0)?.taken(), plan.piece(&[(1, 4)], 1)?.taken()), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Cost
+    /// A few operations for each section. Where a section has several views, as many as [`ShapeTracker::summaries`] takes.
+    pub fn taken(&self) -> usize {
+        self.sections.iter().map(Section::taken).sum()
+    }
 }
 
 /// Some elements of a box that follow each other in row-major order, and the tracker from them to the memory of an input
@@ -185,6 +202,69 @@ impl Section {
     pub fn bytes(&self, width: usize) -> Range<usize> {
         let end = self.start.saturating_add(self.tracker.numel() as usize);
         self.start.saturating_mul(width)..end.saturating_mul(width)
+    }
+
+    /// How many of the elements come from the input chunk: those that are not masked.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let columns = ShapeTracker::contiguous([3, 4])?.reshape([12])?;
+    /// let plan = ChunkPlan::new(&columns, Grid::regular([3, 4], [3, 2])?, Grid::whole([12])?)?;
+    /// let piece = plan.piece(&[(0, 12)], 1)?;
+    /// let section = &piece.sections()[0];
+    /// assert_eq!((section.elements().len(), section.taken()), (12, 6));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn taken(&self) -> usize {
+        if let Some(view) = self.tracker.as_view() {
+            return taken_box(view).iter().map(|(begin, end)| (end - begin) as usize).product();
+        }
+        let all = Joined::new((0..self.tracker.shape().len()).collect::<Vec<_>>(), [0, self.tracker.numel()]);
+        let fixed = Dims::from_elem(0, self.tracker.shape().len());
+        match self.tracker.summaries(0, &all, &Joined::new([], [0, 1]), &fixed) {
+            Ok(blocks) => blocks.iter().map(|block| block.valid() as usize).sum(),
+            Err(Undecided) => self.tracker.addresses().flatten().count(),
+        }
+    }
+
+    /// The elements that come from the input chunk, to hold them apart from it: a tracker of only those, in row-major
+    /// order, to the memory of the chunk; and one from all elements of the section to their places among those, masked where
+    /// there is none. None where the section has several views, and the elements have to be walked over.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let columns = ShapeTracker::contiguous([2, 3])?.reshape([6])?;
+    /// let plan = ChunkPlan::new(&columns, Grid::regular([2, 3], [2, 2])?, Grid::whole([6])?)?;
+    /// let piece = plan.piece(&[(0, 6)], 1)?;
+    /// let [taken, placed] = piece.sections()[0].packed().unwrap();
+    /// assert!(taken.addresses().eq([Some(0), Some(1)]));
+    /// assert!(placed.addresses().eq([None, None, Some(0), None, None, Some(1)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn packed(&self) -> Option<[ShapeTracker; 2]> {
+        let view = self.tracker.as_view()?;
+        let ranges = taken_box(view);
+        let (mut strides, mut stride) = (Dims::from_elem(0, ranges.len()), 1i64);
+        for (axis, (begin, end)) in ranges.iter().enumerate().rev() {
+            strides[axis] = stride;
+            stride *= end - begin;
+        }
+        let offset = -ranges.iter().zip(&strides).map(|((begin, _), stride)| begin * stride).sum::<i64>();
+        let mask = (!ranges.is_empty()).then_some(&ranges[..]);
+        let placed = View::new(view.shape(), &strides, offset, mask).ok()?;
+        Some([self.tracker.shrink(&ranges).ok()?, placed.into()])
+    }
+}
+
+/// The indices at which a view is not masked.
+fn taken_box(view: &View) -> Ranges {
+    match view.mask() {
+        Some(mask) => mask.into(),
+        None => view.shape().iter().map(|size| (0, *size)).collect(),
     }
 }
 

@@ -1,9 +1,10 @@
 """Arrays in chunks: dask's own chain beside `shapetracker.dask` on one cluster, and Zarr arrays in little memory.
 
     pip install . 'dask[array,distributed]' zarr psutil
-    python crates/shapetracker-py/benches/chunks.py [rounds]
+    python crates/shapetracker-py/benches/chunks.py [rounds] [refused] [zarr] [dask] [alone]
 
-Every measurement has a cluster of its own, of two worker processes with one thread each; the two sides take turns.
+Every measurement has a cluster of its own, of two worker processes with one thread each; the sides take turns. The least that there
+is to do, beside both, is to make the chunks of the array and to use them as they are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import dask
 import dask.array as da
 import numpy as np
 import psutil
+from dask.callbacks import Callback
 from distributed import Client, LocalCluster
 
 import shapetracker.dask
@@ -64,6 +66,13 @@ CASES: list[tuple[str, tuple[int, ...], tuple[int, ...], Callable[[Any], Any], C
         lambda x: x.permute(1, 0).reshape(16384 * 16384),
     ),
     (
+        "(24, 3000, 3700) -> (24, 11100000)",
+        (24, 3000, 3700),
+        (8, 256, 256),
+        lambda x: x.reshape(24, 3000 * 3700),
+        lambda x: x.reshape(24, 3000 * 3700),
+    ),
+    (
         "(512, 512, 1024) -> (512, 1024, 512) -> 1, 0, 2",
         (512, 512, 1024),
         (32, 64, 256),
@@ -81,7 +90,7 @@ def numbered(block_info: Any = None) -> np.ndarray:
 
 
 def source(shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
-    cuts = tuple((part,) * (size // part) for size, part in zip(shape, chunks))
+    cuts = da.core.normalize_chunks(chunks, shape)
     return da.map_blocks(numbered, chunks=cuts, dtype="f4", meta=np.empty((0,) * len(shape), "f4"))
 
 
@@ -91,8 +100,27 @@ def used(block: np.ndarray) -> np.ndarray:
     return flat[:: max(1, flat.size // 64)].sum(dtype="f8").reshape((1,) * block.ndim)
 
 
-def ours(chain: Callable[[Any], Any], x: Any) -> Any:
-    return shapetracker.dask.apply(chain, x)
+def ours(chain: Callable[[Any], Any], x: Any, memory: str | None = None) -> Any:
+    return shapetracker.dask.apply(chain, x, memory=memory)
+
+
+def sides_of(case: Any) -> dict[str, Callable[[], Any]]:
+    """What is compared for a case: dask's own chain, where it has one, ours, and the least that there is to do."""
+    _, shape, chunks, theirs, chain = case
+    x = source(shape, chunks)
+    sides: dict[str, Callable[[], Any]] = {
+        "dask": partial(theirs, x),
+        "shapetracker": partial(ours, chain, x),
+        'memory="128 MiB"': partial(ours, chain, x, "128 MiB"),
+        "the least": lambda: x,
+    }
+    try:
+        theirs(x)
+    except NotImplementedError:
+        del sides["dask"]
+    if len(dict(sides["shapetracker"]().__dask_graph__())) == len(dict(sides['memory="128 MiB"']().__dask_graph__())):
+        del sides['memory="128 MiB"']
+    return sides
 
 
 class Watch:
@@ -150,6 +178,27 @@ def on_cluster(make: Callable[[], Any]) -> tuple[float, float, int]:
         return seconds, all_of_them.busy, watch.grown
 
 
+class Held(Callback):
+    """The most bytes that a task is given and makes, as dask runs a graph."""
+
+    def __init__(self, y: Any) -> None:
+        super().__init__(start=self.begin, posttask=self.keep)
+        self.bytes: dict[Any, int] = {}
+        self.graph: dict[Any, Any] = {}
+        with self:
+            y.map_blocks(used, chunks=(1,) * y.ndim, dtype="f8").compute(scheduler="synchronous", optimize_graph=True)
+
+    def begin(self, graph: Any) -> None:
+        self.graph = dict(graph)
+
+    def keep(self, key: Any, result: Any, *_: Any) -> None:
+        self.bytes[key] = getattr(result, "nbytes", 0)
+
+    @property
+    def most(self) -> int:
+        return max(sum(self.bytes.get(part, 0) for part in (key, *task.dependencies)) for key, task in self.graph.items())
+
+
 def tasks(y: Any) -> int:
     return len(dict(dask.optimize(y)[0].__dask_graph__()))
 
@@ -159,15 +208,10 @@ def shown_mib(count: float) -> str:
 
 
 def dask_table(rounds: int) -> None:
-    print("| | | seconds | of processors | peak of memory | tasks | chunks of the result |")
-    print("|---|---|---|---|---|---|---|")
-    for name, shape, chunks, theirs, chain in CASES:
-        x = source(shape, chunks)
-        sides: dict[str, Callable[[], Any]] = {"dask": partial(theirs, x), "shapetracker": partial(ours, chain, x)}
-        try:
-            theirs(x)
-        except NotImplementedError:
-            del sides["dask"]
+    print("| | | seconds | of processors | peak of memory | largest task | tasks | chunks of the result |")
+    print("|---|---|---|---|---|---|---|---|")
+    for case in CASES:
+        name, sides = case[0], sides_of(case)
         measured: dict[str, list[tuple[float, float, int]]] = {side: [] for side in sides}
         for _ in range(rounds):
             for side, make in sides.items():
@@ -177,13 +221,35 @@ def dask_table(rounds: int) -> None:
             y = make()
             seconds, busy, memory = best[side]
             largest = shown_mib(4 * math.prod(max(sizes) for sizes in y.chunks))
-            row = [name if side == "dask" or len(sides) == 1 else "", side, f"{seconds:.1f}", f"{busy:.1f}", shown_mib(memory)]
+            row = [name if side == next(iter(sides)) else "", side, f"{seconds:.1f}", f"{busy:.1f}", shown_mib(memory)]
+            row.append(f"{Held(y).most / 2**20:.1f} MiB")
             print("| " + " | ".join([*row, f"{tasks(y):,}", f"{y.npartitions:,}, up to {largest}"]) + " |")
-        if len(sides) == 2:
+        if "dask" in sides:
             ratios = [f"**{one / other:.1f}**" for one, other in zip(best["dask"], best["shapetracker"])]
-            print("| | dask / shapetracker | " + " | ".join(ratios) + " | | |", flush=True)
+            print("| | dask / shapetracker | " + " | ".join(ratios) + " | | | |", flush=True)
         else:
-            print("| | dask refuses it | | | | | |", flush=True)
+            print("| | dask refuses it | | | | | | |", flush=True)
+
+
+def alone_table(rounds: int) -> None:
+    """One process and one thread, without a cluster: what other programs do meanwhile matters least."""
+    print("| | | seconds of processor | dask / it | largest task | tasks | chunks of the result |")
+    print("|---|---|---|---|---|---|---|")
+    for case in CASES:
+        name, sides = case[0], sides_of(case)
+        best: dict[str, float] = {}
+        for _ in range(rounds):
+            for side, make in sides.items():
+                begun = time.process_time()
+                Held(make())
+                seconds = time.process_time() - begun
+                best[side] = min(seconds, best.get(side, seconds))
+        for side, make in sides.items():
+            y = make()
+            ratio = f"{best['dask'] / best[side]:.1f}" if "dask" in best and side != "dask" else ""
+            largest = shown_mib(4 * math.prod(max(sizes) for sizes in y.chunks))
+            row = [name if side == next(iter(sides)) else "", side, f"{best[side]:.2f}", ratio, f"{Held(y).most / 2**20:.1f} MiB"]
+            print("| " + " | ".join([*row, f"{tasks(y):,}", f"{y.npartitions:,}, up to {largest}"]) + " |", flush=True)
 
 
 def refused_table() -> None:
@@ -213,7 +279,7 @@ def zarr_table() -> None:
             x = zarr.create_array(f"{folder}/x.zarr", shape=shape, chunks=chunks, dtype="f4", compressors=None)
             for place in np.ndindex(x.cdata_shape):
                 number = 1 + np.ravel_multi_index(place, x.cdata_shape)
-                x.blocks[place] = np.full(chunks, number, "f4")
+                x.blocks[place] = number
             plan = shapetracker.zarr.plan(chain, x, memory="128 MiB")
             with Watch([psutil.Process().pid]) as watch:
                 begun = time.perf_counter()
@@ -230,7 +296,15 @@ def zarr_table() -> None:
 
 
 if __name__ == "__main__":
-    refused_table()
-    zarr_table()
-    print()
-    dask_table(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    named = [argument for argument in sys.argv[1:] if not argument.isdigit()]
+    counts = [int(argument) for argument in sys.argv[1:] if argument.isdigit()]
+    if "refused" in named or not named:
+        refused_table()
+    if "zarr" in named or not named:
+        zarr_table()
+    if "dask" in named or not named:
+        print()
+        dask_table(counts[0] if counts else 3)
+    if "alone" in named or not named:
+        print()
+        alone_table(counts[0] if counts else 3)

@@ -58,14 +58,15 @@ pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 
 /// `shapetracker.apply` of a tracker or a view, which says what it does.
 #[pyfunction]
-#[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None))]
-#[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1)")]
+#[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None, progress=None))]
+#[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1, progress=None)")]
 pub(crate) fn apply<'py>(
     tracker: &Bound<'py, PyAny>,
     array: &Bound<'py, PyAny>,
     fill: Fill<'py>,
     copy: Option<bool>,
     threads: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let given;
     let tracker = if let Ok(tracker) = tracker.cast::<ShapeTracker>() {
@@ -91,8 +92,8 @@ pub(crate) fn apply<'py>(
         return Err(route.must_move(array.object.py()));
     }
     match array.resolved()? {
-        None => array.moved(&route, fill.as_deref(), threads),
-        Some(array) => array.moved(&*Route::find(tracker, &array.memory.layout)?, fill.as_deref(), threads),
+        None => array.moved(&route, fill.as_deref(), threads, progress),
+        Some(array) => array.moved(&*Route::find(tracker, &array.memory.layout)?, fill.as_deref(), threads, progress),
     }
 }
 
@@ -439,7 +440,13 @@ impl<'py> Array<'py> {
     }
 
     /// The result with data of its own.
-    fn moved(&self, route: &Route, fill: Option<&[u8]>, threads: i64) -> PyResult<Bound<'py, PyAny>> {
+    fn moved(
+        &self,
+        route: &Route,
+        fill: Option<&[u8]>,
+        threads: i64,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = self.object.py();
         let tracker = &route.tracker;
         let shape = tuple(py, tracker.shape())?;
@@ -451,7 +458,8 @@ impl<'py> Array<'py> {
                 &zeros
             }
         };
-        let run = |room: &mut [MaybeUninit<u8>]| route.carry_out(py, self.memory.bytes(), room, fill, threads);
+        let run =
+            |room: &mut [MaybeUninit<u8>]| route.carry_out(py, self.memory.bytes(), room, fill, threads, progress);
         match &self.library {
             Library::NumPy(numpy) => {
                 let dtype = self.object.getattr(intern!(py, "dtype"))?;

@@ -2,7 +2,6 @@
 //!
 //! `python/shapetracker/_chunks.py` is what calls this.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -10,15 +9,15 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyTuple};
 use shapetracker::{Chain, ChainStart, Dims, Ranges};
-use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output, choose_regular_output};
+use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output_around};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::arguments::{described, items, number, numbers_of, pairs_of, tuple};
 use crate::array::view_in_elements;
 use crate::error::{layout, parse};
-use crate::memory::{Memory, write_again};
+use crate::memory::{Layout, Memory, write_again};
 use crate::numpy::NumPy;
-use crate::route::copying;
+use crate::route::moving;
 use crate::tracker::ShapeTracker;
 
 /// The operation that errors here are of.
@@ -47,10 +46,7 @@ pub(crate) fn chain_over(py: Python<'_>, text: &str, shape: &Bound<'_, PyAny>) -
 /// they take turns. Nobody else has the array before `finish`.
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct Assembly {
-    /// From the indices of the chunk to row-major positions in the array.
-    tracker: shapetracker::ShapeTracker,
-    /// The shape of the array.
-    shape: Dims,
+    part: Part,
     width: usize,
     array: Mutex<Option<Py<PyAny>>>,
 }
@@ -66,10 +62,10 @@ impl Assembly {
         r#box: &Bound<'_, PyAny>,
         fill: &Bound<'_, PyBytes>,
     ) -> PyResult<Assembly> {
-        let tracker = tracker.numbers(OP)?.shrink(pairs_of::<i64>(OP, |_| None, r#box)?).map_err(|err| layout(&err))?;
+        let part = Part::new(tracker, shape, r#box)?;
         let fill = fill.as_bytes();
         let numpy = NumPy::import(py).ok_or_else(|| PyRuntimeError::new_err(format!("{OP}: needs NumPy")))?;
-        let array = numpy.zeros(tuple(py, tracker.shape())?, &format!("V{}", fill.len()))?;
+        let array = numpy.zeros(tuple(py, part.tracker.shape())?, &format!("V{}", fill.len()))?;
         if fill.iter().any(|&byte| byte != 0) {
             write_again(&array, |room| {
                 py.detach(|| room.chunks_exact_mut(fill.len()).for_each(|element| element.copy_from_slice(fill)));
@@ -77,43 +73,56 @@ impl Assembly {
             })?;
         }
         let array = Mutex::new(Some(array.unbind()));
-        Ok(Assembly { tracker, shape: numbers_of(OP, shape)?, width: fill.len(), array })
+        Ok(Assembly { part, width: fill.len(), array })
     }
 
     /// Moves the elements that are in a chunk of the array: an array of NumPy's, and the box of indices that it has.
     fn take(&self, py: Python<'_>, r#box: &Bound<'_, PyAny>, chunk: &Bound<'_, PyAny>) -> PyResult<()> {
         let place: Ranges = pairs_of::<i64>(OP, |_| None, r#box)?;
-        let sizes: Dims = place.iter().map(|(begin, end)| end - begin).collect();
-        let no_array = || PyTypeError::new_err(format!("{OP}: a chunk is to be an array, not {}", described(chunk)));
-        let memory = Memory::of_buffer(chunk)?.ok_or_else(no_array)?;
-        if memory.layout.shape != sizes || memory.layout.width != self.width as i64 {
-            let sentence = format!(
-                "{OP}: the chunk at {place:?} is to have the shape {sizes:?} and elements of {} bytes, but it has {:?} \
-                 and {}; the array's chunks are not as it says",
-                self.width, memory.layout.shape, memory.layout.width
-            );
-            return Err(PyValueError::new_err(sentence));
+        let (memory, strided) = self.part.chunk(&place, chunk, self.width)?;
+        let mut moves = Vec::new();
+        for section in self.part.piece(&place)?.sections() {
+            moves.push((section.bytes(self.width), strided.compose(section.tracker()).map_err(|err| layout(&err))?));
         }
-        let strided = shapetracker::ShapeTracker::from(view_in_elements(OP, &memory.layout)?);
-        let mut parts = Vec::new();
-        for section in self.piece(&place).map_err(|err| fault(&err))?.sections() {
-            parts.push((section.bytes(self.width), strided.compose(section.tracker()).map_err(|err| layout(&err))?));
-        }
-        let array = self.array.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
-        let Some(array) = array.as_ref() else {
-            return Err(PyRuntimeError::new_err(format!("{OP}: the chunk is finished")));
-        };
         let source = memory.bytes();
-        let move_all = |room: &mut [u8]| {
-            parts.iter().try_for_each(|(bytes, part)| {
+        self.write(py, |room| {
+            moves.iter().try_for_each(|(bytes, part)| {
                 Plan::new(part, self.width)?.read_over_bytes(source, &mut room[bytes.clone()], &Threads::one())
             })
-        };
-        write_again(array.bind(py), |room| {
-            let moved = py.detach(|| catch_unwind(AssertUnwindSafe(|| move_all(room))));
-            moved.map_err(|_| PyRuntimeError::new_err(format!("{OP}: a fault of this library, please report it")))
-        })?
-        .map_err(|err| copying(&err))
+        })
+    }
+
+    /// Moves elements that `cut` took out of the chunk with the same box.
+    fn put(&self, py: Python<'_>, r#box: &Bound<'_, PyAny>, packed: &Bound<'_, PyAny>) -> PyResult<()> {
+        let place: Ranges = pairs_of::<i64>(OP, |_| None, r#box)?;
+        let piece = self.part.piece(&place)?;
+        let memory = memory_of(packed)?;
+        if memory.layout != Layout::new(self.width as i64, Dims::from_elem(piece.taken() as i64, 1), None)? {
+            let sentence =
+                format!("{OP}: what was cut from the chunk at {place:?} is to be {} elements", piece.taken());
+            return Err(PyValueError::new_err(sentence));
+        }
+        let mut packed = memory.bytes();
+        self.write(py, |room| {
+            for section in piece.sections() {
+                let (these, rest) = packed.split_at(section.taken() * self.width);
+                let room = &mut room[section.bytes(self.width)];
+                match section.packed() {
+                    Some([_, placed]) => {
+                        Plan::new(&placed, self.width)?.read_over_bytes(these, room, &Threads::one())?;
+                    }
+                    None => {
+                        let all = section.tracker().addresses().zip(room.chunks_exact_mut(self.width));
+                        let taken = all.filter_map(|(address, element)| address.map(|_| element));
+                        for (element, from) in taken.zip(these.chunks_exact(self.width)) {
+                            element.copy_from_slice(from);
+                        }
+                    }
+                }
+                packed = rest;
+            }
+            Ok(())
+        })
     }
 
     /// The chunk, as an array of NumPy's; nothing can be taken any more.
@@ -124,8 +133,111 @@ impl Assembly {
 }
 
 impl Assembly {
-    /// The elements that the chunk takes from a box of the array.
-    fn piece(&self, place: &Ranges) -> Result<Piece, shapetracker_chunks::Error> {
+    /// Writes into the chunk, which must not be finished.
+    fn write(
+        &self,
+        py: Python<'_>,
+        write: impl FnOnce(&mut [u8]) -> Result<(), shapetracker_copy::Error> + Send,
+    ) -> PyResult<()> {
+        let array = self.array.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let Some(array) = array.as_ref() else {
+            return Err(PyRuntimeError::new_err(format!("{OP}: the chunk is finished")));
+        };
+        write_again(array.bind(py), |room| moving(py, false, || write(room)))
+    }
+}
+
+/// The elements that the part of a tracker's tensor in a box takes from the chunk of an array in another box, one after the other,
+/// for `Assembly.put`: an array of NumPy's with one axis.
+#[pyfunction]
+pub(crate) fn cut(
+    py: Python<'_>,
+    tracker: &ShapeTracker,
+    shape: &Bound<'_, PyAny>,
+    r#box: &Bound<'_, PyAny>,
+    place: &Bound<'_, PyAny>,
+    chunk: &Bound<'_, PyAny>,
+) -> PyResult<Py<PyAny>> {
+    let part = Part::new(tracker, shape, r#box)?;
+    let place: Ranges = pairs_of::<i64>(OP, |_| None, place)?;
+    let width = memory_of(chunk)?.layout.width as usize;
+    let (memory, strided) = part.chunk(&place, chunk, width)?;
+    let piece = part.piece(&place)?;
+    let numpy = NumPy::import(py).ok_or_else(|| PyRuntimeError::new_err(format!("{OP}: needs NumPy")))?;
+    let array = numpy.zeros(tuple(py, &[piece.taken() as i64])?, &format!("V{width}"))?;
+    let mut moves = Vec::new();
+    for section in piece.sections() {
+        let taken = section.packed().map(|[taken, _]| taken);
+        let from = strided.compose(taken.as_ref().unwrap_or(section.tracker())).map_err(|err| layout(&err))?;
+        moves.push((section.taken() * width, from, taken.is_some()));
+    }
+    let source = memory.bytes();
+    write_again(&array, |room| {
+        moving(py, false, || {
+            let mut room = room;
+            for (bytes, from, all) in &moves {
+                let (these, rest) = std::mem::take(&mut room).split_at_mut(*bytes);
+                if *all {
+                    Plan::new(from, width)?.read_over_bytes(source, these, &Threads::one())?;
+                } else {
+                    for (element, address) in these.chunks_exact_mut(width).zip(from.addresses().flatten()) {
+                        element.copy_from_slice(&source[address as usize * width..][..width]);
+                    }
+                }
+                room = rest;
+            }
+            Ok(())
+        })
+    })?;
+    Ok(array.unbind())
+}
+
+/// The memory of a chunk.
+fn memory_of<'py>(chunk: &Bound<'py, PyAny>) -> PyResult<Memory<'py>> {
+    let no_array = || PyTypeError::new_err(format!("{OP}: a chunk is to be an array, not {}", described(chunk)));
+    Memory::of_buffer(chunk)?.ok_or_else(no_array)
+}
+
+/// A box of a tracker's tensor, and the shape of the array that the tracker is over.
+struct Part {
+    /// From the indices of the box to row-major positions in the array.
+    tracker: shapetracker::ShapeTracker,
+    shape: Dims,
+}
+
+impl Part {
+    fn new(tracker: &ShapeTracker, shape: &Bound<'_, PyAny>, r#box: &Bound<'_, PyAny>) -> PyResult<Part> {
+        let tracker = tracker.numbers(OP)?.shrink(pairs_of::<i64>(OP, |_| None, r#box)?).map_err(|err| layout(&err))?;
+        Ok(Part { tracker, shape: numbers_of(OP, shape)? })
+    }
+
+    /// The memory of a chunk of the array, which must be as the array says, and where its elements lie there.
+    fn chunk<'py>(
+        &self,
+        place: &Ranges,
+        chunk: &Bound<'py, PyAny>,
+        width: usize,
+    ) -> PyResult<(Memory<'py>, shapetracker::ShapeTracker)> {
+        let sizes: Dims = place.iter().map(|(begin, end)| end - begin).collect();
+        let memory = memory_of(chunk)?;
+        if memory.layout.shape != sizes || memory.layout.width != width as i64 {
+            let sentence = format!(
+                "{OP}: the chunk at {place:?} is to have the shape {sizes:?} and elements of {width} bytes, but it has {:?} \
+                 and {}; the array's chunks are not as it says",
+                memory.layout.shape, memory.layout.width
+            );
+            return Err(PyValueError::new_err(sentence));
+        }
+        let strided = view_in_elements(OP, &memory.layout)?.into();
+        Ok((memory, strided))
+    }
+
+    /// The elements that the box takes from a box of the array.
+    fn piece(&self, place: &Ranges) -> PyResult<Piece> {
+        self.cut_around(place).map_err(|err| fault(&err))
+    }
+
+    fn cut_around(&self, place: &Ranges) -> Result<Piece, shapetracker_chunks::Error> {
         // The array as cut before and after the box: a plan costs nothing but for what is asked of it.
         let (mut cuts, mut at) = (Vec::new(), Dims::new());
         for (&(begin, end), &size) in place.iter().zip(&self.shape) {
@@ -172,6 +284,16 @@ impl ChunkPlan {
             return Err(PyValueError::new_err(format!("chunk {output} does not exist: there are {}", graph.outputs())));
         }
         Ok(graph.inputs_of(output).to_vec())
+    }
+
+    /// How many elements a chunk of the tensor takes from each of these, in the same order.
+    fn taken_of(&self, py: Python<'_>, output: usize) -> PyResult<Vec<usize>> {
+        let inputs = self.inputs_of(output)?;
+        let taken: Result<Vec<usize>, shapetracker_chunks::Error> = py.detach(|| {
+            let region = self.0.output().chunk(output)?;
+            inputs.iter().map(|input| Ok(self.0.piece(&region, *input)?.taken())).collect()
+        });
+        taken.map_err(|err| fault(&err))
     }
 
     /// How many chunks of the array have an element that the tensor has.
@@ -241,18 +363,20 @@ impl Schedule {
 
 /// For each axis of a tracker's tensor the sizes of its chunks, chosen so that chunks have about `target` elements and come
 /// from few chunks of the array, which is cut as `input`. All along an axis have one size, but for the last, if they are to be
-/// `regular`.
+/// `regular`. They may have `most` elements where windows would have to be cut otherwise. `given` has an entry for each axis: the sizes of its chunks, or None where they are to be chosen.
 #[pyfunction]
 pub(crate) fn choose_chunks<'py>(
     tracker: &Bound<'py, ShapeTracker>,
     input: &Bound<'py, PyAny>,
     target: i64,
+    most: i64,
+    given: Vec<Option<Vec<i64>>>,
     regular: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
     let (layout, input) = (tracker.get().numbers("choose_chunks")?, grid(input)?);
-    let choose = if regular { choose_regular_output } else { choose_output };
-    let chosen = py.detach(|| choose(layout, &input, target)).map_err(|err| fault(&err))?;
+    let chosen =
+        py.detach(|| choose_output_around(layout, &input, target, most, &given, regular)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));
     PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)
 }

@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use crate::array::{apply, memory, of};
     #[pymodule_export]
-    use crate::chunks::{Assembly, ChunkPlan, Schedule, chain_over, choose_chunks};
+    use crate::chunks::{Assembly, ChunkPlan, Schedule, chain_over, choose_chunks, cut};
     #[pymodule_export]
     use crate::compat::tinygrad;
     #[pymodule_export]

@@ -106,7 +106,8 @@ impl Route {
         }
     }
 
-    /// Moves the data from an array's bytes to a new tensor's.
+    /// Moves the data from an array's bytes to a new tensor's. `progress` is called with the bytes that are done and with all, at
+    /// the beginning and after each part.
     pub(crate) fn carry_out(
         &self,
         py: Python<'_>,
@@ -114,6 +115,7 @@ impl Route {
         room: &mut [MaybeUninit<u8>],
         fill: &[u8],
         threads: i64,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let unit = self.from.bytes as usize;
         let pool = pool(threads)?;
@@ -121,36 +123,84 @@ impl Route {
         let once = self.composed.as_ref().filter(|_| fill.chunks(unit).all(|other| other == part));
         // Handing the interpreter over takes longer than to move a little.
         let little = room.len() < 1 << 15;
-        let moving = || match once {
-            Some(composed) => {
-                let plan = self.plan.get_or_init(|| Plan::new(composed, unit)).as_ref().map_err(Clone::clone)?;
-                plan.read_uninit(source, room, part, &pool).map(|_| ())
-            }
+        let gathered;
+        let (source, tracker, fill) = match once {
+            Some(composed) => (source, composed, part),
             None => {
                 // In two passes, over a row-major copy of the array.
-                let gathering = Plan::new(&self.from.view.clone().into(), unit)?;
-                let (numel, width) = (self.from.view.numel(), unit);
-                let too_much = shapetracker_copy::Error::Memory { numel, width };
-                let bytes = usize::try_from(numel).ok().and_then(|numel| numel.checked_mul(width));
-                let bytes = bytes.ok_or_else(|| too_much.clone())?;
-                let mut gathered = Vec::new();
-                gathered.try_reserve_exact(bytes).map_err(|_| too_much)?;
-                gathered.resize(bytes, 0);
-                gathering.read_bytes(source, &mut gathered, part, &pool)?;
-                Plan::new(&self.tracker, fill.len())?.read_uninit(&gathered, room, fill, &pool).map(|_| ())
+                gathered = moving(py, little, || self.gathered(source, part, &pool))?;
+                (&gathered[..], &self.tracker, fill)
             }
         };
-        let moving = || catch_unwind(AssertUnwindSafe(moving));
-        let moved = if little { moving() } else { py.detach(moving) };
-        match moved {
-            Ok(moved) => moved.map_err(|err| copying(&err)),
-            Err(panic) => {
-                let what = panic.downcast_ref::<String>().map(String::as_str);
-                let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason was given");
-                Err(PyRuntimeError::new_err(format!("{APPLY}: a fault of this library, please report it: {what}")))
-            }
+        let Some(progress) = progress else {
+            return moving(py, little, || match once {
+                Some(composed) => {
+                    let plan = self.plan.get_or_init(|| Plan::new(composed, unit)).as_ref().map_err(Clone::clone)?;
+                    plan.read_uninit(source, room, fill, &pool).map(|_| ())
+                }
+                None => Plan::new(tracker, fill.len())?.read_uninit(source, room, fill, &pool).map(|_| ()),
+            });
+        };
+        let total = room.len();
+        progress.call1((0, total))?;
+        let (mut rest, mut done) = (room, 0);
+        for rows in slabs(tracker, fill.len())? {
+            let (these, others) = std::mem::take(&mut rest).split_at_mut(rows.numel() as usize * fill.len());
+            moving(py, false, || Plan::new(&rows, fill.len())?.read_uninit(source, these, fill, &pool).map(|_| ()))?;
+            (rest, done) = (others, done + these.len());
+            progress.call1((done, total))?;
+        }
+        Ok(())
+    }
+
+    /// The array in row-major order.
+    fn gathered(&self, source: &[u8], fill: &[u8], pool: &Threads) -> Result<Vec<u8>, shapetracker_copy::Error> {
+        let width = fill.len();
+        let gathering = Plan::new(&self.from.view.clone().into(), width)?;
+        let numel = self.from.view.numel();
+        let too_much = shapetracker_copy::Error::Memory { numel, width };
+        let bytes = usize::try_from(numel).ok().and_then(|numel| numel.checked_mul(width));
+        let bytes = bytes.ok_or_else(|| too_much.clone())?;
+        let mut gathered = Vec::new();
+        gathered.try_reserve_exact(bytes).map_err(|_| too_much)?;
+        gathered.resize(bytes, 0);
+        gathering.read_bytes(source, &mut gathered, fill, pool)?;
+        Ok(gathered)
+    }
+}
+
+/// Moves data, without the interpreter unless it is `little`; a panic is an exception.
+pub(crate) fn moving<T: Send>(
+    py: Python<'_>,
+    little: bool,
+    run: impl FnOnce() -> Result<T, shapetracker_copy::Error> + Send,
+) -> PyResult<T> {
+    let run = || catch_unwind(AssertUnwindSafe(run));
+    match if little { run() } else { py.detach(run) } {
+        Ok(moved) => moved.map_err(|err| copying(&err)),
+        Err(panic) => {
+            let what = panic.downcast_ref::<String>().map(String::as_str);
+            let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason was given");
+            Err(PyRuntimeError::new_err(format!("{APPLY}: a fault of this library, please report it: {what}")))
         }
     }
+}
+
+/// A tracker in parts that follow each other in row-major order, each of about 16 MiB: small enough to say often how far the work
+/// is, and so large that planning each of them costs nothing.
+fn slabs(tracker: &shapetracker::ShapeTracker, width: usize) -> PyResult<Vec<shapetracker::ShapeTracker>> {
+    const BYTES: i64 = 16 << 20;
+    let shape = tracker.shape();
+    let Some(axis) = shape.iter().position(|&size| size > 1) else { return Ok(vec![tracker.clone()]) };
+    let row = shape[axis + 1..].iter().product::<i64>().saturating_mul(width as i64);
+    let rows = (BYTES / row.max(1)).max(1);
+    let mut ranges: Vec<(i64, i64)> = shape.iter().map(|&size| (0, size)).collect();
+    let mut parts = Vec::new();
+    for begin in (0..shape[axis]).step_by(rows as usize) {
+        ranges[axis] = (begin, (begin + rows).min(shape[axis]));
+        parts.push(tracker.shrink(&ranges).map_err(|err| layout(&err))?);
+    }
+    Ok(parts)
 }
 
 /// A layout in units of which all its strides are whole numbers: elements, or parts of them on an axis of their own.

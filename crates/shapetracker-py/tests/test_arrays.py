@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import shapetracker
-from shapetracker import ShapeTracker, Unmerged, UnevenStep, View, apply, explain_view, memory, of
+from shapetracker import ShapeTracker, Sym, Unmerged, UnevenStep, View, apply, explain_view, memory, of
 
 np = pytest.importorskip("numpy", reason="NumPy is the oracle, and is not installed")
 
@@ -673,3 +673,15 @@ def test_a_text_or_a_function_stands_for_a_tracker() -> None:
         shapetracker.apply(".flip(2)", x)
     with pytest.raises(ValueError, match="reads element 24, but the array of shape .2, 3. has only 6"):
         shapetracker.apply("(5, 5)", x)
+
+
+def test_names_of_sizes_have_values() -> None:
+    x = np.arange(24).reshape(4, 6)
+    n, m = Sym("n"), Sym("m")
+    turned = ShapeTracker.contiguous(n, m).permute(1, 0).reshape(m * n)
+    for layout in (turned, lambda _: turned, "x.T.reshape(n * m)", "(n, m).permute(1, 0).reshape(n * m)"):
+        assert np.array_equal(apply(layout, x, sizes={"n": 4, "m": np.int64(6)}), x.T.reshape(-1))
+    with pytest.raises(ValueError, match="the name m has no value"):
+        apply(turned, x, sizes={"n": 4})
+    with pytest.raises(TypeError):
+        apply(turned, x, sizes={"n": 4, "m": "6"})

@@ -11,6 +11,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 import shapetracker.dask as std  # noqa: E402
+from shapetracker import ShapeTracker  # noqa: E402
 
 
 def slowly(block: np.ndarray) -> np.ndarray:
@@ -21,7 +22,14 @@ def slowly(block: np.ndarray) -> np.ndarray:
 def test_a_worker_is_killed_in_the_middle() -> None:
     values = np.arange(96 * 100, dtype="f4").reshape(96, 100)
     x = da.from_array(values, chunks=(12, 13)).map_blocks(slowly, dtype=values.dtype)
-    y = std.apply(lambda x: x.permute(1, 0).reshape(75, 128).flip(0), x, chunks=(10, 16)).map_blocks(slowly, dtype=x.dtype)
+
+    def chain(x: ShapeTracker) -> ShapeTracker:
+        return x.permute(1, 0).reshape(75, 128).flip(0)
+
+    # Some tasks take whole chunks, others what was cut out of them.
+    plan = std.plan(chain, x, chunks=(10, 16), memory=6000)
+    assert 0 < plan.cuts < plan.reads
+    y = std.apply(chain, x, chunks=(10, 16), memory=6000).map_blocks(slowly, dtype=x.dtype)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50

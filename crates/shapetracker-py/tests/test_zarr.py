@@ -13,7 +13,7 @@ import pytest
 
 import chunked
 import oracle
-from shapetracker import ShapeTracker
+from shapetracker import ShapeTracker, Sym
 
 zarr = pytest.importorskip("zarr")
 
@@ -177,6 +177,54 @@ def test_the_plan_is_what_happens() -> None:
     assert str(plan).splitlines()[-1].startswith(f"rounds: {plan.rounds}, at most ")
     roomy = stz.plan(layout, x, chunks=(16, 8))
     assert roomy.reads == roomy.lower_bound == 64
+
+
+def test_chunks_are_given_in_any_of_the_ways_of_dask() -> None:
+    values = values_of((60, 40))
+    x = stored(values, (10, 8))
+    for chunks, expected in {
+        -1: (60, 40),
+        (-1, 8): (60, 8),
+        7: (7, 7),
+        None: (10, 8),
+        (None, "auto"): (10, 8),
+        "320 B": (10, 8),
+        (100, 8): (100, 8),
+    }.items():
+        y = stz.apply(lambda x: x, x, zarr.storage.MemoryStore(), chunks=chunks)
+        assert y.chunks == expected and np.array_equal(y[...], values), chunks
+    tall = stz.apply(lambda x: x, x, zarr.storage.MemoryStore(), chunks={0: -1})
+    assert tall.chunks[0] == 60 and math.prod(tall.chunks) <= 4 * 80 and np.array_equal(tall[...], values)
+    assert stz.apply(lambda x: x, x, zarr.storage.MemoryStore(), chunks={-1: 5}).chunks[1] == 5
+    with pytest.raises(ValueError, match="only the last chunk may be shorter"):
+        stz.apply(lambda x: x, x, zarr.storage.MemoryStore(), chunks=((1, 59), 40))
+    with pytest.raises(ValueError, match="there is no axis 2"):
+        stz.apply(lambda x: x, x, zarr.storage.MemoryStore(), chunks={2: 5})
+
+
+def test_chosen_chunks_fit_into_memory() -> None:
+    values = values_of((64, 64))
+    x = stored(values, (8, 8))
+    for memory in (600, 1200, "3 kB", "1 MiB"):
+        # A chunk of 1 kB is asked for, and there may be less memory than that.
+        plan = stz.plan(".permute(1, 0).reshape(128, 32)", x, chunks="1 kB", memory=memory, workers=1)
+        assert plan.largest_bytes <= {"3 kB": 3000, "1 MiB": 2**20}.get(str(memory), memory)
+        y = stz.apply(".permute(1, 0).reshape(128, 32)", x, zarr.storage.MemoryStore(), chunks="1 kB", memory=memory, workers=1)
+        assert np.array_equal(y[...], values.T.reshape(128, 32)) and y.nchunks == plan.tasks
+    with pytest.raises(ValueError, match="bytes of memory are too few"):
+        stz.plan(".permute(1, 0)", x, chunks=(64, 64), memory=1200)
+
+
+def test_windows_are_whole_and_names_have_values() -> None:
+    values = values_of((400, 12))
+    x = stored(values, (40, 6))
+    y = stz.apply("sliding_window_view(x, n, axis=0)", x, zarr.storage.MemoryStore(), sizes={"n": 20})
+    assert y.chunks[2] == 20 and math.prod(y.chunks) <= 4 * 240
+    assert np.array_equal(y[...], np.lib.stride_tricks.sliding_window_view(values, 20, axis=0))
+    n = Sym("n")
+    turned = ShapeTracker.contiguous(n, 12).permute(1, 0)
+    assert np.array_equal(stz.apply(turned, x, zarr.storage.MemoryStore(), sizes={"n": 400})[...], values.T)
+    assert stz.plan(turned, x, sizes={"n": 400}).shape == (12, 400)
 
 
 @pytest.mark.parametrize(

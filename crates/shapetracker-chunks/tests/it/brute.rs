@@ -141,6 +141,17 @@ pub(crate) fn check_box(
             if section.elements().len() as i64 != section.tracker().numel() {
                 return Err(format!("{section:?} has {:?}", section.elements()));
             }
+            let valid: Vec<Option<i64>> = section.tracker().addresses().collect();
+            let packed: Vec<i64> = valid.iter().flatten().copied().collect();
+            if section.taken() != packed.len() {
+                return Err(format!("{section:?} takes {}, not {}", section.taken(), packed.len()));
+            }
+            if let Some([only, places]) = section.packed() {
+                let found: Vec<Option<i64>> = places.addresses().map(|place| Some(packed[place? as usize])).collect();
+                if found != valid || !only.addresses().eq(packed.iter().copied().map(Some)) {
+                    return Err(format!("{section:?} is packed as {only} and {places}"));
+                }
+            }
             for (taken, address) in taken[section.elements()].iter_mut().zip(section.tracker().addresses()) {
                 if let Some(address) = address
                     && taken.replace((chunk, address as usize)).is_some()

@@ -1,7 +1,7 @@
 //! Arrays that no brute force reaches whole: a few elements of each chunk are looked at, and what a plan costs.
 
 use shapetracker::{Chain, ChainStart, ShapeTracker};
-use shapetracker_chunks::{ChunkPlan, Grid, choose_output, choose_regular_output};
+use shapetracker_chunks::{ChunkPlan, Grid, choose_output, choose_output_around, choose_regular_output};
 
 fn layout(text: &str) -> ShapeTracker {
     text.parse::<Chain>().unwrap().tracker().unwrap()
@@ -111,5 +111,77 @@ fn stacks_of_many_views() {
         expected.sort_unstable();
         expected.dedup();
         assert_eq!(found, expected, "{chunk}");
+    }
+}
+
+/// The inside of windows is whole where that costs no more than a few reads, wherever it stands and whatever was done to the input
+/// before; what is no window is not taken for one.
+#[test]
+fn the_inside_of_windows_is_not_cut() {
+    let chosen = |st: &ShapeTracker, input: &Grid, target: i64| {
+        let output = choose_output(st, input, target).unwrap();
+        (0..st.rank()).map(|axis| output.sizes(axis).max().unwrap()).collect::<Vec<_>>()
+    };
+    let st = ShapeTracker::contiguous([2000, 200]).unwrap();
+    let input = Grid::regular([2000, 200], [100, 100]).unwrap();
+    // Windows of 50 rows, the inside first, in the middle and last; every second window, in reverse; over a margin.
+    for (shape, strides, inner) in [
+        ([50, 1951, 200], [200, 200, 1], 0),
+        ([1951, 50, 200], [200, 200, 1], 1),
+        ([1951, 200, 50], [200, 1, 200], 2),
+        ([976, 50, 200], [400, 200, 1], 1),
+    ] {
+        let windows = st.as_strided(shape, strides, 0).unwrap();
+        for windows in [windows.flip([0, 1]).unwrap(), windows] {
+            assert_eq!(chosen(&windows, &input, 10_000)[inner], 50, "{shape:?}");
+        }
+    }
+    let margin = st.pad([(25, 24), (0, 0)]).unwrap().as_strided([2000, 50, 200], [200, 200, 1], 0).unwrap();
+    assert_eq!(chosen(&margin, &input, 10_000)[1], 50);
+    // Windows of 3 by 3, apart and as rows of a matrix.
+    let image = ShapeTracker::contiguous([4, 200, 200]).unwrap();
+    let input = Grid::regular([4, 200, 200], [1, 50, 50]).unwrap();
+    let windows = image.as_strided([4, 198, 198, 3, 3], [40_000, 200, 1, 200, 1], 0).unwrap();
+    assert_eq!(chosen(&windows, &input, 2500)[3..], [3, 3]);
+    assert_eq!(chosen(&windows.reshape([4, 198 * 198, 9]).unwrap(), &input, 2500)[2], 9);
+    // Chunks of single rows: windows of many of them would be read 50 times each, in small pieces.
+    let rows = Grid::regular([2000, 200], [1, 200]).unwrap();
+    let windows = st.as_strided([1951, 50, 200], [200, 200, 1], 0).unwrap();
+    assert_eq!(chosen(&windows, &rows, 200)[2], 200);
+    let larger = choose_output_around(&windows, &rows, 200, 10_000, &[None, None, None], false).unwrap();
+    assert_eq!(larger, Grid::regular([1951, 50, 200], [1, 50, 200]).unwrap());
+    // A row that is repeated is no window.
+    let repeated = ShapeTracker::contiguous([1, 2000]).unwrap().expand([500, 2000]).unwrap();
+    assert!(chosen(&repeated, &Grid::regular([1, 2000], [1, 100]).unwrap(), 100)[0] < 500);
+}
+
+/// What is given stays, and the rest is chosen around it.
+#[test]
+fn grids_around_given_axes() {
+    let st = ShapeTracker::contiguous([64, 48]).unwrap().permute([1, 0]).unwrap().reshape([12, 4, 64]).unwrap();
+    let input = Grid::regular([64, 48], [16, 12]).unwrap();
+    for given in [
+        vec![None, Some(vec![4]), None],
+        vec![None, None, Some(vec![64])],
+        vec![Some(vec![5, 7]), None, Some(vec![1, 63])],
+        vec![Some(vec![12]), Some(vec![1; 4]), Some(vec![64])],
+    ] {
+        let output = choose_output_around(&st, &input, 192, 192, &given, false).unwrap();
+        for (axis, sizes) in given.iter().enumerate() {
+            assert!(
+                sizes.as_ref().is_none_or(|sizes| output.sizes(axis).eq(sizes.iter().copied())),
+                "{given:?}: {output}"
+            );
+        }
+        let regular = choose_output_around(&st, &input, 192, 192, &given, true).unwrap();
+        assert_eq!(regular.shape(), st.shape());
+    }
+    let nothing =
+        ShapeTracker::contiguous([2, 2]).unwrap().pad([(0, 6), (0, 0)]).unwrap().shrink([(2, 8), (0, 2)]).unwrap();
+    let input = Grid::whole([2, 2]).unwrap();
+    let output = choose_output_around(&nothing, &input, 4, 4, &[None, Some(vec![1, 1])], false).unwrap();
+    assert_eq!(output, Grid::new([vec![4, 2], vec![1, 1]]).unwrap());
+    for wrong in [vec![Some(vec![5]), None], vec![None], vec![None, None, None], vec![Some(vec![6, 0]), None]] {
+        assert!(choose_output_around(&nothing, &input, 4, 4, &wrong, false).is_err(), "{wrong:?}");
     }
 }

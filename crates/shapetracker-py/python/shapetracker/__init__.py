@@ -17,6 +17,7 @@ from typing import cast as _cast
 
 from . import _native
 from ._layouts import Layout as _Layout
+from ._layouts import Sizes as _Sizes
 from ._layouts import layout_over as _layout_over
 from ._native import __version__ as __version__
 from ._native import (
@@ -53,6 +54,8 @@ from ._native import (
     simplify_pair,
 )
 from . import _methods as _methods
+from ._progress import Meter as _Meter
+from ._progress import Progress as _Progress
 from ._plain import to_dict
 
 _Function = _TypeVar("_Function", bound=_Callable[..., _Any])
@@ -74,7 +77,14 @@ def _called_here(function: _Function) -> _Function:
 
 @_called_here
 def apply(
-    tracker: _Layout, array: _Any, fill: _Any = 0, *, copy: bool | None = None, threads: _SupportsIndex = 1
+    tracker: _Layout,
+    array: _Any,
+    fill: _Any = 0,
+    *,
+    copy: bool | None = None,
+    threads: _SupportsIndex = 1,
+    sizes: _Sizes = None,
+    progress: _Progress = None,
 ) -> _Any:
     """Reads a tracker's tensor from an array, whose elements in row-major order are the tracker's buffer, in one pass.
 
@@ -84,7 +94,8 @@ def apply(
         [[-1, -1], [0, 3], [1, 4], [2, 5]]
 
     `tracker` is a ShapeTracker or a View, the text of a chain, with any name or none for the array, or a function that makes one
-    of the array's own tracker: what `shapetracker.dask.apply` and `shapetracker.zarr.apply` take as well.
+    of the array's own tracker: what `shapetracker.dask.apply` and `shapetracker.zarr.apply` take as well. Where sizes have names,
+    `sizes` has their values: `apply("x.reshape(n, -1)", x, sizes={"n": 3})`.
 
     Where the tracker is masked the result has `fill`, which must be a value of the array's type; 0 stands for zero bytes. The
     result is a PyTorch tensor for a tensor, and a NumPy array for everything else; without NumPy a memoryview. Where no data need
@@ -94,10 +105,16 @@ def apply(
 
     `threads` says how many move data, 0 for as many as the machine has. The interpreter lock is released meanwhile, and nobody
     may write to the array.
+
+    `progress` follows a copy: a function is called with the bytes that are done and with all, after each part of about
+    16 MiB; what it raises ends the copy. True prints a line on stderr from the first second on.
     """
-    if isinstance(tracker, str) or callable(tracker):
-        tracker = _layout_over("apply", tracker, _native.of(array).shape)
-    return _native.apply(tracker, array, fill, copy=copy, threads=threads)
+    if isinstance(tracker, str) or callable(tracker) or sizes:
+        tracker = _layout_over("apply", tracker, _native.of(array).shape, sizes)
+    if progress is None:
+        return _native.apply(tracker, array, fill, copy=copy, threads=threads)
+    with _Meter("apply", progress) as meter:
+        return _native.apply(tracker, array, fill, copy=copy, threads=threads, progress=meter.say)
 
 
 describe = _called_here(_native.describe)

@@ -62,6 +62,7 @@ __all__ = [
     "chain_over",
     "choose_chunks",
     "conditions",
+    "cut",
     "describe",
     "explain_view",
     "memory",
@@ -746,6 +747,7 @@ def apply(
     *,
     copy: bool | None = None,
     threads: SupportsIndex = 1,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Any: ...
 def advice(
     text: str, base: _Numbers | Sequence[SupportsIndex | Sym | str] | None = None, *, where: str = "", **names: SupportsIndex
@@ -975,12 +977,14 @@ class Moved:
 class Assembly:
     def __new__(cls, tracker: ShapeTracker[int], shape: _Numbers, box: Iterable[_Pair], fill: bytes) -> Assembly: ...
     def take(self, box: Iterable[_Pair], chunk: Any) -> None: ...
+    def put(self, box: Iterable[_Pair], packed: Any) -> None: ...
     def finish(self) -> Any: ...
 
 @final
 class ChunkPlan:
     def __new__(cls, tracker: ShapeTracker[int], input: Iterable[_Numbers], output: Iterable[_Numbers]) -> ChunkPlan: ...
     def inputs_of(self, output: SupportsIndex) -> list[int]: ...
+    def taken_of(self, output: SupportsIndex) -> list[int]: ...
     def needed(self) -> int: ...
     def schedule(self, memory: SupportsIndex, width: SupportsIndex, at_once: SupportsIndex) -> Schedule: ...
 
@@ -1001,8 +1005,16 @@ class Schedule:
 
 def chain_over(text: str, shape: _Numbers) -> ShapeTracker[int]: ...
 def choose_chunks(
-    tracker: ShapeTracker[int], input: Iterable[_Numbers], target: SupportsIndex, regular: bool
+    tracker: ShapeTracker[int],
+    input: Iterable[_Numbers],
+    target: SupportsIndex,
+    most: SupportsIndex,
+    given: Sequence[Sequence[int] | None],
+    regular: bool,
 ) -> tuple[tuple[int, ...], ...]: ...
+def cut(
+    tracker: ShapeTracker[int], shape: _Numbers, box: Iterable[_Pair], place: Iterable[_Pair], chunk: Any
+) -> Any: ...
 
 class NoLayout(ValueError):
     explained: Explained

@@ -24,7 +24,7 @@ import shutil
 import signal
 import threading
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from operator import itemgetter
@@ -52,14 +52,18 @@ from ._chunks import (
     Cut,
     Layout,
     Plan,
+    Sizes,
     Touches,
+    Wanted,
     as_bytes,
     byte_count,
+    cut_as_wanted,
     element_type,
     fill_bytes,
     layout_over,
+    wanted_chunks,
 )
-from ._native import ShapeTracker
+from ._progress import Meter, Progress
 
 if TYPE_CHECKING:
     from zarr import Array
@@ -77,45 +81,54 @@ def apply(
     array: Array[Any],
     out: str | os.PathLike[str] | Store | StorePath,
     *,
-    chunks: int | tuple[int, ...] | str = "auto",
+    chunks: Any = "auto",
     shards: tuple[int, ...] | None = None,
     memory: float | str = MEMORY,
     fill: Any = None,
     workers: int | None = None,
     overwrite: bool = False,
+    sizes: Sizes = None,
+    progress: Progress = None,
 ) -> Array[Any]:
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker.
-    Where it is masked the result has `fill`, and this is its fill value: None stands for the array's own.
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own
+    tracker. Where its sizes have names, `sizes` has their values. Where it is masked the result has `fill`, and this is its
+    fill value: None stands for the array's own.
 
     `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet, but with
-    `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte order,
-    attributes and codecs are those of the array. (The third format has the byte order in a codec, and zarr-python gives every array
-    of it that it opens the machine's own.) A path is written to a folder beside it, which then gets its name; in any other store the
-    metadata come last.
+    `overwrite=True` an array of Zarr's at a path, which gives its name to the result when that is whole. Format, type, byte
+    order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and zarr-python
+    gives every array of it that it opens the machine's own.) A path is written to a folder beside it, which then gets its
+    name; in any other store the metadata come last.
 
-    `chunks` are the sizes of the result's chunks; "auto" chooses some that come from few chunks of the array, as large
-    as those or up to four times as large, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
-    shards are what is written at once.
+    `chunks` are the sizes of the result's chunks, in the ways of `shapetracker.dask.apply`: one entry for all axes, a tuple
+    with an entry for each, or a dict from axes to entries, where -1 is the whole axis. "auto" chooses some that come from few
+    chunks of the array, as large as those or up to four times as large, smaller where memory is little, and with the inside
+    of windows uncut where that is possible; a size such as "64 MiB" does the same for this size. With `shards` the result has
+    the sharding codec, and the shards are what is written at once.
 
     `memory` bounds the chunks that are held in memory, decoded: to what codecs need comes on top. `workers` threads read,
     move and write, as many as the machine has where nothing is said.
+
+    `progress` follows the work: a function is called with the bytes of chunks that are read and written by now, and with those
+    of all; what it raises ends the work and leaves nothing. True prints a line on stderr from the first second on.
 
     Raises ValueError where something is wrong: what cannot be done is said before anything is written, and after a
     chunk that cannot be read nothing is left. A SIGTERM that would have ended the process at once ends it when what was
     begun is gone; that takes the main thread, and where the program handles SIGTERM itself, its handler is left alone.
     """
-    job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers)
+    job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers, sizes)
     place = _Place(out, overwrite)
     template = job.template()
     schedule = job.schedule()
-    with _Termination() as termination:
+    with _Termination() as termination, Meter("apply", progress, job.bytes_of(schedule)) as meter:
         try:
             target = place.begin(template)
+            meter.begin()
             if schedule is not None:
-                _carry_out(job, schedule, target)
+                _carry_out(job, schedule, target, meter)
             place.finish(template)
         except BaseException:
             termination.wait()
@@ -128,14 +141,15 @@ def plan(
     tracker: Layout,
     array: Array[Any],
     *,
-    chunks: int | tuple[int, ...] | str = "auto",
+    chunks: Any = "auto",
     shards: tuple[int, ...] | None = None,
     memory: float | str = MEMORY,
     fill: Any = None,
     workers: int | None = None,
+    sizes: Sizes = None,
 ) -> Plan:
     """What `apply` with the same arguments takes: reads and the fewest that there can be, bytes, rounds, memory."""
-    job = _Job("plan", tracker, array, chunks, shards, memory, fill, workers)
+    job = _Job("plan", tracker, array, chunks, shards, memory, fill, workers, sizes)
     touches, target, schedule = job.touches, job.target, job.schedule()
     counts = [len(touches.of(chunk)) for chunk in target.all()]
     return Plan(
@@ -162,11 +176,12 @@ class _Job:
         op: str,
         layout: Layout,
         array: Any,
-        chunks: int | tuple[int, ...] | str,
+        chunks: Any,
         shards: tuple[int, ...] | None,
         memory: float | str,
         fill: Any,
         workers: int | None,
+        sizes: Sizes,
     ) -> None:
         if not isinstance(array, _zarr.Array):
             raise TypeError(
@@ -184,23 +199,47 @@ class _Job:
                 raise ValueError(f"{op}: `workers` is to be a number of threads from 1 on, not {workers!r}")
             self.workers = workers
         self.source = Cut(_cut(array.shape, array.shards or array.chunks))
-        self.tracker = layout_over(op, layout, self.source.shape)
-        self.chunks = self._chunk_sizes(chunks)
-        self.shards = None
-        if shards is not None:
-            self.shards = self._sizes("shards", shards)
-            if chunks == "auto":
-                fitting = zip(self.shards, self.chunks)
-                self.chunks = tuple(max(n for n in range(1, size + 1) if shard % n == 0) for shard, size in fitting)
-            if any(shard % size for shard, size in zip(self.shards, self.chunks)):
-                raise ValueError(f"{op}: shards of {self.shards} are no whole numbers of chunks of {self.chunks}")
-        self.target = Cut(_cut(self.tracker.shape, self.shards or self.chunks))
-        self.touches = Touches(self.tracker, self.source, self.target)
+        self.tracker = layout_over(op, layout, self.source.shape, sizes)
+        self.shards = None if shards is None else self._sizes("shards", shards)
+        self._made: _native.Schedule | None = None
+        wanted, target = self._wanted(chunks)
+        while True:
+            self.chunks = self._chunk_sizes(wanted, target)
+            if self.shards is not None:
+                if None in wanted:
+                    fitting = zip(self.shards, self.chunks, wanted)
+                    self.chunks = tuple(
+                        max(n for n in range(1, size + 1) if shard % n == 0) if given is None else size
+                        for shard, size, given in fitting
+                    )
+                if any(shard % size for shard, size in zip(self.shards, self.chunks)):
+                    raise ValueError(f"{op}: shards of {self.shards} are no whole numbers of chunks of {self.chunks}")
+            self.target = Cut(_cut(self.tracker.shape, self.shards or self.chunks))
+            self.touches = Touches(self.tracker, self.source, self.target)
+            largest = max(map(self.target.numel, self.target.all()), default=0)
+            if self.shards is not None or None not in wanted or target <= 1 or self._fits():
+                break
+            target = min(target, largest) // 2
+
+    def _fits(self) -> bool:
+        """Whether there is memory for each output chunk with one chunk of the array."""
+        try:
+            self._made = self.schedule()
+        except ValueError:
+            return False
+        return True
+
+    def bytes_of(self, schedule: _native.Schedule | None) -> int:
+        """The bytes of all chunks that are read and written."""
+        if schedule is None:
+            return 0
+        written = sum(map(self.target.numel, map(self.target.chunk, _written(schedule))))
+        return schedule.read_bytes + written * self.dtype.itemsize
 
     def schedule(self) -> _native.Schedule | None:
         """In which order chunks are read and written; None where there is nothing to move."""
-        if self.touches.plan is None:
-            return None
+        if self._made is not None or self.touches.plan is None:
+            return self._made
         # What is read ahead takes memory, too: where there is little, one after the other.
         at_once = self.workers
         while True:
@@ -236,17 +275,28 @@ class _Job:
         except (ValueError, TypeError) as err:
             raise ValueError(f"{self.op}: there is no such Zarr array: {err}") from err
 
-    def _chunk_sizes(self, chunks: int | tuple[int, ...] | str) -> tuple[int, ...]:
+    def _wanted(self, chunks: Any) -> tuple[Wanted, int]:
+        """The sizes of chunks that are asked for, and about how many elements one is to have where they are to be chosen."""
         shape = self.tracker.shape
-        if not isinstance(chunks, str):
-            return self._sizes("chunks", (chunks,) * len(shape) if isinstance(chunks, int) else chunks)
-        if not math.prod(self.source.shape) or not math.prod(shape):
-            return tuple(max(1, size) for size in shape)
-        target = math.prod(self.array.chunks)
-        if chunks != "auto":
-            target = max(1, byte_count(self.op, "chunks", chunks) // self.dtype.itemsize)
-        chosen = _native.choose_chunks(self.tracker, self.source.filled, target, True)
-        return tuple(sizes[0] for sizes in chosen)
+        try:
+            wanted, chunk_bytes = wanted_chunks(self.op, chunks, shape)
+        except ValueError as err:
+            if isinstance(chunks, str):
+                raise
+            raise ValueError(
+                f"{self.op}: `chunks` are to be one size from 1 on for each axis of shape {shape}, not {chunks!r} ({err})"
+            ) from None
+        if any(isinstance(size, tuple) for size in wanted):
+            raise ValueError(
+                f"{self.op}: `chunks` are to be one size for each axis of shape {shape}, where only the last chunk may be"
+                f" shorter, not {chunks!r}"
+            )
+        target = math.prod(self.array.chunks) if chunk_bytes is None else chunk_bytes // self.dtype.itemsize
+        return wanted, max(1, target)
+
+    def _chunk_sizes(self, wanted: Wanted, target: int) -> tuple[int, ...]:
+        chosen = cut_as_wanted(self.tracker, self.source, wanted, target, regular=True)
+        return tuple(size if isinstance(size, int) and size else max(1, sizes[0]) for size, sizes in zip(wanted, chosen))
 
     def _sizes(self, name: str, given: Any) -> tuple[int, ...]:
         shape = self.tracker.shape
@@ -269,7 +319,14 @@ def _region(box: Box) -> Any:
     return tuple(slice(begin, end) for begin, end in box) if box else ...
 
 
-def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> None:
+def _written(schedule: _native.Schedule) -> Iterator[int]:
+    """The chunks that a schedule writes."""
+    for what, items in schedule.steps:
+        if what == "write":
+            yield from items
+
+
+def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any], meter: Meter) -> None:
     """Does what a schedule says, step by step."""
     source_cut, target_cut, dtype, array = job.source, job.target, job.dtype, job.array
     read: dict[int, np.ndarray[Any, Any]] = {}
@@ -290,6 +347,7 @@ def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> Non
         except Exception as err:
             raise ValueError(f"{job.op}: chunk {place} of the array cannot be read: {err or type(err).__name__}") from err
         read[number] = as_bytes(chunk, dtype)
+        meter.add(chunk.nbytes)
 
     def move_into(moves: tuple[int, list[int]]) -> None:
         output, numbers = moves
@@ -302,6 +360,7 @@ def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> Non
             target[_region(target_cut.box(place))] = made.pop(output).finish().view(dtype)
         except Exception as err:
             raise ValueError(f"{job.op}: chunk {place} of the result cannot be written: {err or type(err).__name__}") from err
+        meter.add(target_cut.numel(place) * dtype.itemsize)
 
     with ThreadPoolExecutor(job.workers) as pool:
 
