@@ -1,5 +1,7 @@
 //! The command `shapetracker`: explains, merges and checks tensor layouts, writes code for them, processes them in
 //! batches, and moves the data of files through them.
+//!
+//! What is public here is the command as one function, [`run`], for programs that have its words beside others.
 
 mod answer;
 mod apply;
@@ -28,8 +30,8 @@ mod table;
 #[cfg(feature = "zarr")]
 mod zarr;
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -119,11 +121,25 @@ const EXAMPLES: &str = "Examples:
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
 Exit status: 0 success, 1 a negative answer or a failed line of a batch, 2 bad usage or bad input.";
 
-fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(err) => return usage_error(&err),
-    };
+/// Runs the command whose words these are, the name of the program first, and returns its exit status: 0 for success, 1 for a negative
+/// answer, 2 for words or input that it cannot read.
+///
+/// Answers are written to standard output, failures to standard error. `apply` handles the signals that end a process, and `explore` does
+/// not return: the command takes the process to be its own.
+///
+/// ```
+/// assert_eq!(shapetracker_cli::run(["shapetracker", "explain", "(3, 2).permute(1, 0)"]), 0);
+/// assert_eq!(shapetracker_cli::run(["shapetracker", "check", "--shape", "2,3", "--strides", "1,2", "--to", "3,2"]), 1);
+/// ```
+pub fn run(words: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+    match Cli::try_parse_from(&words) {
+        Ok(cli) => carry_out(cli),
+        Err(err) => usage_error(&err, words.iter().any(|word| word == "--json")),
+    }
+}
+
+fn carry_out(cli: Cli) -> u8 {
     cli.color.write_global();
     let answer = match cli.command {
         Command::Explain(args) => {
@@ -132,7 +148,7 @@ fn main() -> ExitCode {
                 Ok(explain::Told::Numbers(explained)) => {
                     let mut to = BufWriter::new(anstream::stdout());
                     let written = explained.write(cli.json, &mut to).and_then(|()| to.flush());
-                    status(written).unwrap_or(ExitCode::SUCCESS)
+                    status(written).unwrap_or(0)
                 }
                 Err(failure) => report(&failure, cli.json),
             };
@@ -151,14 +167,13 @@ fn main() -> ExitCode {
         Command::Layout(args) => layout::layout(&args),
         Command::Batch(args) => {
             return match batch::batch(&args) {
-                Ok(true) => ExitCode::SUCCESS,
-                Ok(false) => ExitCode::from(1),
+                Ok(true) => 0,
+                Ok(false) => 1,
                 Err(failure) => report(&failure, cli.json),
             };
         }
         Command::Explore(args) => {
-            return explore::explore(&args, cli.json)
-                .map_or_else(|failure| report(&failure, cli.json), |()| ExitCode::SUCCESS);
+            return explore::explore(&args, cli.json).map_or_else(|failure| report(&failure, cli.json), |()| 0);
         }
         Command::Completions(args) => Ok(completions(&args)),
         Command::Man(args) => man::man(&args, Cli::command()),
@@ -170,9 +185,9 @@ fn main() -> ExitCode {
 }
 
 /// Writes an answer, and says whether it is positive.
-fn give(answer: &Answer, json: bool) -> ExitCode {
+fn give(answer: &Answer, json: bool) -> u8 {
     let text = if json { &(answer.json.to_string() + "\n") } else { &answer.text };
-    print(&mut anstream::stdout(), text).unwrap_or(ExitCode::from(u8::from(!answer.positive)))
+    print(&mut anstream::stdout(), text).unwrap_or(u8::from(!answer.positive))
 }
 
 fn completions(args: &CompletionsArgs) -> Answer {
@@ -184,12 +199,11 @@ fn completions(args: &CompletionsArgs) -> Answer {
 }
 
 /// Says what is wrong with the command line, or shows the help or the version that was asked for.
-fn usage_error(err: &clap::Error) -> ExitCode {
-    let wants_json = std::env::args_os().any(|arg| arg == "--json");
+fn usage_error(err: &clap::Error, wants_json: bool) -> u8 {
     if !wants_json || matches!(err.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         // Nobody is left to tell when this fails.
         let _ = err.print();
-        return ExitCode::from(err.exit_code().clamp(0, 2) as u8);
+        return err.exit_code().clamp(0, 2) as u8;
     }
     let rendered = err.render().to_string();
     // The first paragraph is the message; the others are usage and advice.
@@ -199,24 +213,24 @@ fn usage_error(err: &clap::Error) -> ExitCode {
 }
 
 /// Reports a failure: a sentence on standard error, or an object on standard output where JSON was asked for.
-fn report(failure: &Failure, json: bool) -> ExitCode {
+fn report(failure: &Failure, json: bool) -> u8 {
     let printed = if json {
         print(&mut anstream::stdout(), &(failure.json().to_string() + "\n"))
     } else {
         print(&mut anstream::stderr(), &failure.text())
     };
-    printed.unwrap_or(ExitCode::from(failure.status()))
+    printed.unwrap_or(failure.status())
 }
 
 /// Writes a text; returns an exit status if that could not be done.
-fn print(to: &mut impl Write, text: &str) -> Option<ExitCode> {
+fn print(to: &mut impl Write, text: &str) -> Option<u8> {
     status(to.write_all(text.as_bytes()).and_then(|()| to.flush()))
 }
 
 /// The exit status where an answer could not be written. A reader that has seen enough is no fault.
-fn status(written: io::Result<()>) -> Option<ExitCode> {
+fn status(written: io::Result<()>) -> Option<u8> {
     match written {
-        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => Some(ExitCode::from(2)),
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => Some(2),
         _ => None,
     }
 }
