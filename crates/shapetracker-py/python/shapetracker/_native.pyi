@@ -61,6 +61,7 @@ __all__ = [
     "audit",
     "chain_over",
     "choose_chunks",
+    "command",
     "conditions",
     "describe",
     "explain_view",
@@ -445,13 +446,13 @@ class ShapeTracker(Generic[_N]):
     def t(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
         """The two axes exchanged. As in PyTorch: `t()`."""
     def swapaxes(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
-        """Two axes exchanged. As in NumPy, PyTorch: `swapaxes(axis, axis)`."""
+        """Two axes exchanged. As in NumPy, PyTorch: `swapaxes(axis1, axis2)`."""
     def swapdims(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
         """Two axes exchanged. As in PyTorch: `swapdims(dim0, dim1)`."""
     def moveaxis(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
-        """An axis moved to another place. As in NumPy, PyTorch: `moveaxis(source, destination)`."""
+        """An axis, or several, moved to other places. As in NumPy, PyTorch: `moveaxis(source, destination)`."""
     def movedim(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
-        """An axis moved to another place. As in PyTorch: `movedim(source, destination)`."""
+        """An axis, or several, moved to other places. As in PyTorch: `movedim(source, destination)`."""
     def rollaxis(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
         """An axis moved backwards, in front of another one. As in NumPy: `rollaxis(axis, start)`."""
     def permute_dims(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
@@ -465,7 +466,7 @@ class ShapeTracker(Generic[_N]):
     def unflatten(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
         """An axis cut into several. As in PyTorch: `unflatten(dim, sizes)`."""
     def expand_dims(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
-        """A new axis of size 1. As in NumPy: `expand_dims(axis)`."""
+        """A new axis of size 1, or several. As in NumPy: `expand_dims(axis)`."""
     def narrow(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
         """A range of one axis. As in PyTorch: `narrow(dim, start, length)`."""
     def select(self, *arguments: Any, **options: Any) -> ShapeTracker[Any]:
@@ -827,6 +828,12 @@ def merge(earlier: View[int], later: View[int], *, given: None = None) -> View[i
     """
 @overload
 def merge(earlier: View, later: View, *, given: Iterable[Condition] | None = None) -> Answer: ...
+def command(words: Sequence[str]) -> int:
+    """Runs the command `shapetracker` with these words, and returns its exit status: 0 for success, 1 for a negative answer, 2 for what it
+    cannot read.
+
+    It writes to the standard output and the standard error of the process, and takes both, and the signals, to be its own.
+    """
 @overload
 def conditions(shape: _Numbers, later: View[int]) -> Conditions:
     """The exact conditions on the strides of an earlier view of a shape for `later` to merge with it.
@@ -1655,17 +1662,7 @@ def apply(
     copy: bool | None = None,
     threads: SupportsIndex = 1,
 ) -> Any:
-    """Reads a tracker's tensor from an array, whose elements in row-major order are the tracker's buffer, in one pass.
-
-    Where the tracker is masked the result has `fill`, which must be a value of the array's type; 0 stands for zero
-    bytes. The result is a PyTorch tensor for a tensor, and a NumPy array for everything else; without NumPy a
-    memoryview. Where no data need move the result is a view of the array's memory, read-only if the array is or if two
-    indices share an element (PyTorch has nothing read-only); `copy=True` copies always, and `copy=False` raises
-    Unmerged, with the witness, or ValueError where a copy is needed. Without NumPy only contiguous results are views.
-
-    `threads` says how many move data, 0 for as many as the machine has. The interpreter lock is released meanwhile, and
-    nobody may write to the array.
-    """
+    """`shapetracker.apply` of a tracker or a view, which says what it does."""
 def advice(
     text: str, base: _Numbers | Sequence[SupportsIndex | Sym | str] | None = None, *, where: str = "", **names: SupportsIndex
 ) -> Advice:
@@ -1720,7 +1717,9 @@ class Advice:
         """What PyTorch does."""
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str:
-        """What notebooks show: the answer, and a picture of the view."""
+        """What notebooks show: the answer, and a picture of the layout at the end, with the evidence against one view where there is some.
+        With names it is that at small values of them, which the page says.
+        """
 
 @final
 class LibraryAdvice:
@@ -1792,11 +1791,32 @@ class Description:
     @property
     def vector(self) -> int | None:
         """The widest vectors, in elements, that all elements can be read by; None where that is not known."""
+    def holds(self, claim: str) -> bool | None:
+        """Whether a claim holds: "dense", "row-major" (or "contiguous"), "column-major", "channels_last", "channels_last_3d", "blocked", "injective",
+        "matrix", "tma", "vector=4", or a format such as "NHWC" or "aBcd8b". None where that was not decided, with names where it is not known
+        to hold for all values, and for "tma" where the bytes of an element are not known.
+
+        >>> import shapetracker
+        >>> shapetracker.describe("(8, 32, 32, 3).permute(0, 3, 1, 2)").holds("channels_last")
+        True
+        """
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
         """The description as pairs of a topic and a sentence."""
     def to_dict(self) -> dict[str, Any]:
         """All of it as a dict, the library's document: what BLAS and tensor maps take and why not, what PyTorch, NumPy and JAX report."""
+    @staticmethod
+    def of_parts(
+        layout: ShapeTracker,
+        memory: tuple[int, int] | None,
+        strides: Sequence[int] | None,
+        other: tuple[ShapeTracker, ShapeTracker, Sequence[int], int] | None,
+    ) -> Description:
+        """The answer of a question that is kept as its parts: the layout, the bytes of an element and what the address of the buffer is a
+        multiple of, the strides that the library of an array reports, and the other layout, as it was compared. It is how `pickle` asks
+        again.
+        """
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def _repr_html_(self) -> str: ...
 
 @overload
