@@ -554,7 +554,7 @@ fn what_others_write_is_read() {
         ("torch.zeros(2, 3, 4).transpose(dim0=1, dim1=2)", "(2, 3, 4).transpose(1, 2)"),
         ("torch.swapaxes(torch.zeros(2, 3), axis0=0, axis1=1)", "(2, 3).transpose(0, 1)"),
         ("np.swapaxes(np.zeros((2, 3)), 0, axis2=1)", "(2, 3).transpose(0, 1)"),
-        ("np.swapaxes(np.zeros((2, 3)), axis1=0, axis2=1)", "(2, 3).transpose(1, 0)"),
+        ("np.swapaxes(np.zeros((2, 3)), axis1=0, axis2=1)", "(2, 3).transpose(0, 1)"),
         ("(2, 3, 4).swapaxes(0, 1).ravel()", "(2, 3, 4).transpose(0, 1).reshape(24)"),
         ("(2, 3)[:, ::-1]", "(2, 3).slice(:, ::-1)"),
         ("(2, 3, 4)[1, ..., None, -1].T", "(2, 3, 4).slice(1:2, :, 3:4).reshape(3, 1).permute(1, 0)"),
