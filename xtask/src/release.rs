@@ -43,8 +43,8 @@ const OLDEST_GLIBC: &str = "2.17";
 /// Not macOS, whose SDK may be used on Apple's machines only, and not Windows, where a module is linked with a library of Python's
 /// that no package here has: there pip builds the source distribution.
 const OTHERS: [(&str, &str); 4] = [
-    ("x86_64-unknown-linux-gnu", "manylinux2014_x86_64.whl"),
-    ("aarch64-unknown-linux-gnu", "manylinux2014_aarch64.whl"),
+    ("x86_64-unknown-linux-gnu", "manylinux_2_17_x86_64.whl"),
+    ("aarch64-unknown-linux-gnu", "manylinux_2_17_aarch64.whl"),
     ("x86_64-unknown-linux-musl", "musllinux_1_2_x86_64.whl"),
     ("aarch64-unknown-linux-musl", "musllinux_1_2_aarch64.whl"),
 ];
