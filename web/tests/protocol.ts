@@ -3331,7 +3331,7 @@ export const samples = [
         { name: "t", signature: "t()", says: "The two axes exchanged.", library: "PyTorch" },
         {
           name: "swapaxes",
-          signature: "swapaxes(axis, axis)",
+          signature: "swapaxes(axis1, axis2)",
           says: "Two axes exchanged.",
           library: "NumPy, PyTorch",
         },
@@ -3344,13 +3344,13 @@ export const samples = [
         {
           name: "moveaxis",
           signature: "moveaxis(source, destination)",
-          says: "An axis moved to another place.",
+          says: "An axis, or several, moved to other places.",
           library: "NumPy, PyTorch",
         },
         {
           name: "movedim",
           signature: "movedim(source, destination)",
-          says: "An axis moved to another place.",
+          says: "An axis, or several, moved to other places.",
           library: "PyTorch",
         },
         {
@@ -3405,7 +3405,7 @@ export const samples = [
         {
           name: "expand_dims",
           signature: "expand_dims(axis)",
-          says: "A new axis of size 1.",
+          says: "A new axis of size 1, or several.",
           library: "NumPy",
         },
         {

@@ -69,7 +69,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
         if !released.is_empty() {
             run(&format!("check --features shapetracker/serde{}", words(&released)), &folder)?;
         }
-        for package in released.iter().filter(|package| package.targets.iter().any(|target| target.is_lib())) {
+        for package in released.iter().filter(|package| is_library(package)) {
             run(&format!("check --no-default-features --package {}", package.name), &folder)?;
         }
         if !others.is_empty() {
@@ -83,6 +83,11 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
 pub(crate) fn published(workspace: &Workspace) -> Vec<&Package> {
     let is_published = |package: &&Package| package.publish.as_ref().is_none_or(|registries| !registries.is_empty());
     workspace.packages().into_iter().filter(is_published).collect()
+}
+
+/// Whether a package is there to be used by others' programs. What the command is made of is not, though the Python package has it, too.
+pub(crate) fn is_library(package: &Package) -> bool {
+    package.targets.iter().any(|target| target.is_lib()) && !package.targets.iter().any(|target| target.is_bin())
 }
 
 /// Where cargo puts a package that it has made.

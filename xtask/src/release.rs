@@ -38,6 +38,17 @@ const ZIG: &str = "ziglang cargo-zigbuild";
 /// The glibc that a release asks for where it is linked so: that of the tag manylinux2014, the oldest that Rust supports.
 const OLDEST_GLIBC: &str = "2.17";
 
+/// Whom wheels are made for that this machine cannot run, where Zig links: as Rust calls them, and what the tag of the wheel ends with.
+///
+/// Not macOS, whose SDK may be used on Apple's machines only, and not Windows, where a module is linked with a library of Python's
+/// that no package here has: there pip builds the source distribution.
+const OTHERS: [(&str, &str); 4] = [
+    ("x86_64-unknown-linux-gnu", "manylinux_2_17_x86_64.whl"),
+    ("aarch64-unknown-linux-gnu", "manylinux_2_17_aarch64.whl"),
+    ("x86_64-unknown-linux-musl", "musllinux_1_2_x86_64.whl"),
+    ("aarch64-unknown-linux-musl", "musllinux_1_2_aarch64.whl"),
+];
+
 /// Makes all that a release consists of, and tries it. Without a folder it is made in that of build outputs, and whatever
 /// was made there before is removed.
 pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
@@ -53,6 +64,7 @@ pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
     release.crates()?;
     release.command()?;
     release.wheel()?;
+    release.wheels_for_others()?;
     release.source_distribution()?;
     release.site()?;
     release.checksums()?;
@@ -495,6 +507,18 @@ fn newest_glibc(program: &[u8]) -> Option<(u32, u32)> {
     versions.max()
 }
 
+/// The machine that a program is for, by its header.
+fn machine(program: &[u8]) -> Option<&'static str> {
+    match program {
+        [0x7f, b'E', b'L', b'F', ..] => match program.get(18..20)? {
+            [62, 0] => Some("x86_64"),
+            [183, 0] => Some("aarch64"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 fn glibc_sentence(needs: Option<(u32, u32)>) -> String {
     needs.map_or_else(|| "needs no glibc".to_owned(), |(major, minor)| format!("needs glibc {major}.{minor} or later"))
 }
@@ -523,6 +547,36 @@ impl Release<'_> {
         anstream::println!("wheel: {tag}, {}", glibc_sentence(needs));
         if env::consts::OS == "linux" && !tag.contains("manylinux") && !tag.contains("musllinux") {
             anstream::println!("wheel: the tag promises this machine's system only; `auditwheel show` says why");
+        }
+        Ok(())
+    }
+
+    /// Wheels for other machines. For which machine and which system they are linked is looked up in their modules; nobody imports them
+    /// here.
+    fn wheels_for_others(&self) -> Outcome {
+        for (target, tag) in OTHERS.into_iter().filter(|(target, _)| *target != self.host) {
+            if !self.zig {
+                anstream::println!("skipped: the wheel for {target} is linked by Zig (pip install {ZIG})");
+                continue;
+            }
+            if !toolchains::has_target(self.workspace, target) {
+                anstream::println!("skipped: the wheel for {target} (rustup target add {target})");
+                continue;
+            }
+            let mut maturin = self.maturin("build --release --locked --zig --target");
+            maturin.arg(target).arg("--out").arg(&self.folder);
+            self.workspace.run(self.reproducible(&mut maturin))?;
+            let (wheel, unpacked) = (self.made(tag)?, self.scratch.0.join(target));
+            let mut unpack = self.bare(self.python.join("bin/python"), "-I -m zipfile -e");
+            self.workspace.run(unpack.arg(&wheel).arg(&unpacked))?;
+            let module = unpacked.join("shapetracker/_native.abi3.so");
+            let bytes = fs::read(&module).map_err(|error| at(&module, error))?;
+            let needs = newest_glibc(&bytes);
+            if machine(&bytes) != target.split('-').next() || needs.is_some() != target.ends_with("-gnu") {
+                let (machine, needs) = (machine(&bytes).unwrap_or("another machine"), glibc_sentence(needs));
+                return Err(failed(format!("the module for {target} is one for {machine}, and {needs}")));
+            }
+            anstream::println!("wheel: {tag}, {}, not imported here", glibc_sentence(needs));
         }
         Ok(())
     }
@@ -651,6 +705,9 @@ mod tests {
         let program = b"\0GLIBC_2.4\0GLIBC_2.34\0GLIBC_2.17\0GLIBC_PRIVATE\0GLIBC_2.\0GLIBC_2.5";
         assert_eq!(newest_glibc(program), Some((2, 34)));
         assert_eq!(newest_glibc(b"\x7fELF, static"), None);
+        let header = |kind: u8| [&b"\x7fELF\x02\x01\x01"[..], &[0; 9], &[3, 0, kind, 0]].concat();
+        assert_eq!([62, 183, 40].map(|kind| machine(&header(kind))), [Some("x86_64"), Some("aarch64"), None]);
+        assert_eq!(machine(b"MZ"), None);
     }
 
     #[test]

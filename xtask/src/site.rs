@@ -186,7 +186,7 @@ fn resolved(name: &str, link: &str) -> String {
 fn api(workspace: &Workspace) -> String {
     let mut text = "# API in Rust and Python\n\n## Rust\n\n".to_owned();
     let mut libraries = package::published(workspace);
-    libraries.retain(|package| package.targets.iter().any(|target| target.is_lib()));
+    libraries.retain(|package| package::is_library(package));
     for library in libraries {
         let (module, about) = (library.name.replace('-', "_"), library.description.as_deref().unwrap_or_default());
         text += &format!("- [{}](api/rust/{module}/index.html): {about}\n", library.name);

@@ -195,8 +195,7 @@ fn tests(workspace: &Workspace) -> Outcome {
 /// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
 /// which shares what is compiled with it, and so does the Python package.
 pub(crate) fn libraries(workspace: &Workspace) -> String {
-    let packages =
-        package::published(workspace).into_iter().filter(|package| package.targets.iter().any(|t| t.is_lib()));
+    let packages = package::published(workspace).into_iter().filter(|package| package::is_library(package));
     packages.map(|package| format!("--package {} ", package.name)).collect::<String>() + "--features shapetracker/serde"
 }
 

@@ -144,11 +144,15 @@ pub(crate) fn width() -> usize {
 /// A paragraph broken into lines, each indented by so many columns; never inside an index or a shape.
 pub(crate) fn paragraph(text: &str, indent: usize) -> String {
     const GLUE: char = '\u{a0}';
-    let mut depth = 0;
+    let (mut depth, mut before) = (0, ' ');
     let glued: String = text
         .chars()
         .map(|c| {
-            depth += i32::from(matches!(c, '[' | '(')) - i32::from(matches!(c, ']' | ')'));
+            // A colour begins with a bracket that nothing closes.
+            if before != '\x1b' {
+                depth += i32::from(matches!(c, '[' | '(')) - i32::from(matches!(c, ']' | ')'));
+            }
+            before = c;
             if c == ' ' && depth > 0 { GLUE } else { c }
         })
         .collect();
@@ -163,4 +167,18 @@ pub(crate) fn sentence(text: &str) -> String {
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let end = if text.ends_with('.') { "" } else { "." };
     format!("{first}{}{end}", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_where_they_are_without_colours() {
+        let plain = format!("pair: {}", "elements (0, 1) and [1, 0] both lie there, ".repeat(8));
+        let coloured = plain.replacen("pair", &format!("{BAD}pair{BAD:#}"), 1);
+        let told = anstream::adapter::strip_str(&paragraph(&coloured, 2)).to_string();
+        assert_eq!(told, paragraph(&plain, 2));
+        assert!(told.lines().count() > 2 && told.lines().all(|line| line.len() <= width()));
+    }
 }

@@ -1,20 +1,26 @@
 //! `shapetracker check`: can a tensor be viewed under another shape, and if not, what helps?
 
 use serde_json::json;
+use shapetracker::describe::Claim;
 use shapetracker::fit::{Line, Report, explain_array};
 use shapetracker::json::Value as Document;
 use shapetracker::{ArrayLibrary, ParseError};
 use shapetracker_symbolic::{Pair, Question, ShapeTracker, View as NamedView};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
+use crate::describe::{Elements, claimed};
+use crate::input::text_of;
 use crate::symbolic::{self, HELP, Named, Where};
 
 #[derive(clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Args {
+    /// With --is, a layout in place of a shape and strides, such as "(8, 32, 32, 3).permute(0, 3, 1, 2)"; - reads it from standard input.
+    #[arg(value_name = "LAYOUT", requires = "claims", conflicts_with_all = ["shape", "strides", "offset", "to"])]
+    layout: Option<String>,
     /// The shape of the tensor, as 2,3 or "(2, 3)".
-    #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
-    shape: Named<Numbers>,
+    #[arg(long, value_parser = sizes, allow_hyphen_values = true, required_unless_present = "layout")]
+    shape: Option<Named<Numbers>>,
     /// Its strides, in elements; row-major when they are not given.
     #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
     strides: Option<Named<Numbers>>,
@@ -22,8 +28,15 @@ pub(crate) struct Args {
     #[arg(long, default_value = "0", value_parser = number, allow_hyphen_values = true)]
     offset: Named<i64>,
     /// The shape to view it under; one size may be -1 and is inferred.
-    #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
-    to: Named<Numbers>,
+    #[arg(long, value_parser = sizes, allow_hyphen_values = true, required_unless_present = "claims")]
+    to: Option<Named<Numbers>>,
+    /// What it must be, in place of --to: dense, row-major (or contiguous), column-major, channels_last, channels_last_3d, blocked,
+    /// injective (no two elements share an address), matrix (for BLAS), tma (a tensor map of CUDA), vector=4, or a format of cuDNN
+    /// or oneDNN such as NHWC or aBcd8b; several with commas between them.
+    #[arg(long = "is", id = "claims", value_name = "CLAIM", value_delimiter = ',', conflicts_with = "to", value_parser = str::parse::<Claim>)]
+    claims: Vec<Claim>,
+    #[command(flatten)]
+    elements: Elements,
     #[command(flatten)]
     names: Where,
 }
@@ -35,8 +48,11 @@ fn after_help() -> String {
   shapetracker check --shape '(8, 3, 5)' --strides '(0, 1, 3)' --to 8,-1
   shapetracker check --shape 4,6 --to 24
   shapetracker check --shape H,T --strides 1,H --to=-1 --where T=1..4097
+  shapetracker check '(8, 32, 32, 3).permute(0, 3, 1, 2)' --is channels_last,tma --dtype f16
+  shapetracker check '(B, T, 64).permute(1, 0, 2)' --is injective,matrix
 
-Exit status 1 when a copy is needed. {HELP} What helps is told where all sizes are numbers.
+Exit status 1 when a copy is needed, and when a claim does not hold, or is not known to for all values. {HELP} What helps is told where \
+all sizes are numbers.
 
 With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
 when it fits: strides (of the result, as pytorch and numpy report them along axes of size 1, too); when the tensor reads \
@@ -44,7 +60,8 @@ below address 0: outside (a sentence; there is no code then); when it does not f
 old_axes, new_axes, sentence, and stride and needed or \
 range), copy (elements, of, smallest: whether no buffer with fewer elements helps, copied: a view, or a list of \
 views whose elements come one after another, buffer_shape, view, pytorch, whose recipe is that of the smallest buffer \
-without negative strides). With names: those of `merge`, of the tensor and of the row-major view of the shape."
+without negative strides). With names: those of `merge`, of the tensor and of the row-major view of the shape. With --is: \
+layout, holds (whether all claims do), claims, each with claim, holds (null where that is open), and text (what `describe` says)."
     )
 }
 
@@ -82,16 +99,44 @@ pub(crate) fn numbers(text: &str) -> Result<Numbers, String> {
 }
 
 pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
-    args.names.answer(|| of_numbers(args), |question| of_names(args, question))
+    let Some(to) = &args.to else {
+        let layout = match (&args.layout, &args.shape) {
+            (Some(layout), _) => text_of(layout)?,
+            (None, shape) => written(shape.as_ref(), args.strides.as_ref(), &args.offset).into(),
+        };
+        return claimed(&layout, &args.claims, &args.elements, &args.names);
+    };
+    let Some(shape) = &args.shape else { return Err(Failure::new("usage", "--to takes a --shape")) };
+    args.names.answer(|| of_numbers(args, shape, to), |question| of_names(args, shape, to, question))
 }
 
-fn of_names(args: &Args, question: &mut Question) -> Result<Answer, Failure> {
+/// A tensor as the text of a layout.
+fn written(shape: Option<&Named<Numbers>>, strides: Option<&Named<Numbers>>, offset: &Named<i64>) -> String {
+    let list = |numbers: &Named<Numbers>| {
+        let text = numbers.text.trim();
+        let inside = [('(', ')'), ('[', ']')].into_iter().find_map(|(a, b)| text.strip_prefix(a)?.strip_suffix(b));
+        format!("({})", inside.unwrap_or(text))
+    };
+    let shape = shape.map(list).unwrap_or_default();
+    let strides = strides.map_or_else(String::new, |strides| format!(":{}", list(strides)));
+    match &*offset.text {
+        "0" => format!("{shape}{strides}"),
+        offset => format!("{shape}{strides} offset {offset}"),
+    }
+}
+
+fn of_names(
+    args: &Args,
+    shape: &Named<Numbers>,
+    to: &Named<Numbers>,
+    question: &mut Question,
+) -> Result<Answer, Failure> {
     let about = |what: &'static str| move |err: ParseError| Failure::from(err).about(what);
-    let shape = question.sizes(&args.shape.text).map_err(about("--shape"))?;
+    let shape = question.sizes(&shape.text).map_err(about("--shape"))?;
     let strides = args.strides.as_ref().map(|strides| question.strides(&strides.text)).transpose();
     let strides = strides.map_err(about("--strides"))?;
     let offset = question.number(&args.offset.text).map_err(about("--offset"))?;
-    let to = question.sizes(&args.to.text).map_err(about("--to"))?;
+    let to = question.sizes(&to.text).map_err(about("--to"))?;
     let scope = symbolic::scope(question)?;
     let strides = match strides {
         Some(strides) => strides,
@@ -100,8 +145,8 @@ fn of_names(args: &Args, question: &mut Question) -> Result<Answer, Failure> {
     Ok(symbolic::pair(&Pair::of_reshape(scope, NamedView { shape, strides, offset, mask: None }, to)?))
 }
 
-fn of_numbers(args: &Args) -> Result<Answer, Failure> {
-    let (shape, to) = (args.shape.numbers()?, args.to.numbers()?);
+fn of_numbers(args: &Args, shape: &Named<Numbers>, to: &Named<Numbers>) -> Result<Answer, Failure> {
+    let (shape, to) = (shape.numbers()?, to.numbers()?);
     let strides = args.strides.as_ref().map(|strides| strides.numbers()).transpose()?;
     let answer = explain_array(shape, strides.map(|strides| &strides[..]), *args.offset.numbers()?, to)?;
     let view = answer.tracker().views()[0].clone();

@@ -1,7 +1,7 @@
 //! `shapetracker describe`: in which order the elements of a layout lie, what it leaves out and shares, and what takes it as it is.
 
 use serde_json::{Value, json};
-use shapetracker::describe::{Line, Memory, Overlap, describe as described};
+use shapetracker::describe::{Claim, Line, Memory, Overlap, describe as described};
 use shapetracker::json::Value as Document;
 use shapetracker::{Buffer, BufferOf, Chain, ShapeTracker};
 use shapetracker_symbolic::{Chain as NamedChain, Question};
@@ -19,6 +19,15 @@ pub(crate) struct Args {
     /// Layouts of one buffer, such as "(8, 3, 32, 32).permute(0, 2, 3, 1)" or "(2, 3):(1, 2)"; - reads one from standard input.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
+    #[command(flatten)]
+    elements: Elements,
+    #[command(flatten)]
+    names: Where,
+}
+
+/// How elements lie in bytes.
+#[derive(clap::Args)]
+pub(crate) struct Elements {
     /// The type of the elements, as f32, bf16 or c128, or as NumPy writes it, such as <f4; without one nothing is said in bytes.
     #[arg(long, value_parser = dtype)]
     dtype: Option<Dtype>,
@@ -28,8 +37,17 @@ pub(crate) struct Args {
     /// What the address of the buffer is a multiple of, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "256", value_parser = clap::value_parser!(u64).range(1..))]
     align: u64,
-    #[command(flatten)]
-    names: Where,
+}
+
+impl Elements {
+    fn memory(&self) -> Result<Option<Memory>, Failure> {
+        let bytes = match (self.width, &self.dtype) {
+            (Some(width), _) => Some(width),
+            (None, Some(dtype)) => Some(dtype.width().map_err(|message| Failure::new("dtype", message))? as u32),
+            (None, None) => None,
+        };
+        Ok(bytes.map(|bytes| Memory { bytes, alignment: self.align }))
+    }
 }
 
 fn after_help() -> String {
@@ -56,18 +74,68 @@ formula; overlaps have layouts, sentence and kind (shared, apart or undecided)."
 
 pub(crate) fn describe(args: &Args) -> Result<Answer, Failure> {
     let texts = args.layouts.iter().map(|text| text_of(text)).collect::<Result<Vec<_>, _>>()?;
-    let width = match (args.width, &args.dtype) {
-        (Some(width), _) => Some(width),
-        (None, Some(dtype)) => Some(dtype.width().map_err(|message| Failure::new("dtype", message))? as u32),
-        (None, None) => None,
-    };
+    let memory = args.elements.memory()?;
     args.names.answer(
-        || of_numbers(&texts, width.map(|bytes| Memory { bytes, alignment: args.align })),
+        || of_numbers(&texts, memory),
         |question| {
             let chains = texts.iter().map(|text| question.chain(text)).collect::<Result<Vec<_>, _>>()?;
-            of_names(&chains, width, question)
+            of_names(&chains, memory.map(|memory| memory.bytes), question)
         },
     )
+}
+
+/// Whether a layout is what is claimed of it.
+pub(crate) fn claimed(layout: &str, claims: &[Claim], elements: &Elements, names: &Where) -> Result<Answer, Failure> {
+    let memory = elements.memory()?;
+    if memory.is_none() && claims.contains(&Claim::TensorMap) {
+        let message = "--is tma: tensor maps are about bytes; --dtype or --width says how many an element has";
+        return Err(Failure::new("usage", message));
+    }
+    names.answer(
+        || {
+            let chain: Chain = layout.parse()?;
+            let end = chain.follow(None, |_, _| {})?;
+            let found = described(end.over_newest(), memory);
+            Ok(verdicts(layout, claims, |claim| (found.holds(claim), found.reason(claim))))
+        },
+        |question| {
+            let chain = question.chain(layout)?;
+            let scope = symbolic::scope(question)?;
+            let end = chain.follow(&scope, |_, _| {})?;
+            let tracker = end.over_newest();
+            let found = tracker.describe(memory.map(|memory| memory.bytes));
+            let lines = found.lines();
+            let mut answer = verdicts(layout, claims, |claim| {
+                let line = lines.iter().find(|line| line.topic == claim.topic());
+                // Without a line nothing is known of names.
+                (found.holds(claim), line.map_or_else(|| "not known for all values".into(), |line| line.text.clone()))
+            });
+            answer.text += &symbolic::needs(tracker.needs(), &scope);
+            Ok(answer)
+        },
+    )
+}
+
+/// The claims one by one, each with what is so.
+fn verdicts(layout: &str, claims: &[Claim], told: impl Fn(&Claim) -> (Option<bool>, String)) -> Answer {
+    let all: Vec<_> = claims.iter().map(|claim| (claim.to_string(), told(claim))).collect();
+    let fails = all.iter().filter(|(_, (holds, _))| *holds != Some(true));
+    let fails: Vec<&str> = fails.map(|(claim, _)| &claim[..]).collect();
+    let (positive, layout) = (fails.is_empty(), layout.trim());
+    let mut text = match positive {
+        true => format!("{GOOD}Yes{GOOD:#}, {layout} is that\n\n"),
+        false => format!("{BAD}No{BAD:#}, {layout} is not {}\n\n", fails.join(", ")),
+    };
+    let longest = all.iter().map(|(claim, _)| claim.len()).max().unwrap_or(0);
+    let mut documents = Vec::new();
+    for (claim, (holds, reason)) in all {
+        let word = holds.map_or("open", |holds| if holds { "yes" } else { "no" });
+        let style = if holds == Some(true) { GOOD } else { BAD };
+        let told = paragraph(&reason, longest + 10);
+        text += &format!("  {BOLD}{claim:longest$}{BOLD:#}  {style}{word:4}{style:#}  {}", told.trim_start());
+        documents.push(json!({ "claim": claim, "holds": holds, "text": reason }));
+    }
+    Answer { text, json: json!({ "layout": layout, "holds": positive, "claims": documents }), positive }
 }
 
 fn of_names(chains: &[NamedChain], width: Option<u32>, question: &Question) -> Result<Answer, Failure> {
@@ -119,9 +187,7 @@ fn overlaps<T>(text: &mut String, layouts: &[T], ask: impl Fn(&T, &T) -> (bool, 
         for (first, layout) in layouts[..second].iter().enumerate() {
             let (apart, sentence, document) = ask(layout, other);
             let (style, pair) = (if apart { GOOD } else { BAD }, format!("{first} and {second}"));
-            // Lines are broken before there are colours in them.
-            let told = paragraph(&format!("{pair}: {sentence}"), 0);
-            *text += &told.replacen(&pair, &format!("{style}{pair}{style:#}"), 1);
+            *text += &paragraph(&format!("{style}{pair}{style:#}: {sentence}"), 0);
             let document = document.with("sentence", sentence);
             overlaps.push(json!(document.with("layouts", Document::from((first as i64, second as i64)))));
         }

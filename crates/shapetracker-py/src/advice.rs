@@ -1,18 +1,19 @@
 //! Is a chain still one view, and if not, what do NumPy and PyTorch do, and what is the least to copy?
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyTuple};
 use shapetracker::advice as library;
-use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
+use shapetracker::{ArrayLibrary, Buffer, Chain, ShapeTracker, Unmerged};
 use shapetracker_symbolic::{Answer as Values, Scope};
 
 use crate::arguments::{number, numbers_of};
 use crate::error::parse;
 use crate::import::module;
-use crate::picture;
+use crate::picture::{self, Drawn};
 use crate::symbolic::{Advised, Answer, advised, formula, made, sizes_with_names};
 use crate::view::View;
 use crate::witness::witness;
@@ -66,7 +67,8 @@ pub(crate) fn advice<'py>(
         match error {
             None => {
                 let advice = chain.advice(base.as_deref()).map_err(|err| parse(py, text, &err.into()))?;
-                return Ok(Advice { kind: Kind::Numbers(advice), question });
+                let end = chain.follow(base.as_deref(), |_, _| {}).ok();
+                return Ok(Advice { kind: Kind::Numbers(advice, end.map(|end| end.over_newest().clone())), question });
             }
             // On an array whose sizes are numbers, so are all others.
             Some(error) if base.is_some() => return Err(parse(py, text, &error)),
@@ -85,7 +87,8 @@ pub(crate) fn advice<'py>(
 }
 
 enum Kind {
-    Numbers(library::Advice),
+    /// With the layout that the chain ends with.
+    Numbers(library::Advice, Option<ShapeTracker>),
     Names(Advised),
 }
 
@@ -104,7 +107,7 @@ impl Advice {
     #[getter]
     fn one_view(&self) -> Option<bool> {
         match &self.kind {
-            Kind::Numbers(advice) => match &advice.view {
+            Kind::Numbers(advice, _) => match &advice.view {
                 Ok(_) => Some(true),
                 Err(Unmerged::Witness(_)) => Some(false),
                 Err(_) => None,
@@ -133,7 +136,7 @@ impl Advice {
     #[getter]
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
         Ok(match &self.kind {
-            Kind::Numbers(advice) => match &advice.view {
+            Kind::Numbers(advice, _) => match &advice.view {
                 Ok(view) => Some(Bound::new(py, View::from(view.clone()))?.into_any()),
                 Err(_) => None,
             },
@@ -152,7 +155,7 @@ impl Advice {
     #[getter]
     fn of_copy(&self) -> Option<usize> {
         match &self.kind {
-            Kind::Numbers(advice) => match advice.buffer {
+            Kind::Numbers(advice, _) => match advice.buffer {
                 Buffer::Copy { op, .. } => Some(op),
                 _ => None,
             },
@@ -164,7 +167,7 @@ impl Advice {
     #[getter]
     fn witness(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let found = match &self.kind {
-            Kind::Numbers(advice) => advice.witness(),
+            Kind::Numbers(advice, _) => advice.witness(),
             Kind::Names(found) => found.advice.answer.counterexample().map(|found| &found.witness),
         };
         found.map(|found| witness(py, found)).transpose()
@@ -174,7 +177,7 @@ impl Advice {
     #[getter]
     fn sentence(&self) -> &str {
         match &self.kind {
-            Kind::Numbers(advice) => &advice.sentence,
+            Kind::Numbers(advice, _) => &advice.sentence,
             Kind::Names(found) => &found.advice.sentence,
         }
     }
@@ -183,7 +186,7 @@ impl Advice {
     #[getter]
     fn step(&self) -> Option<usize> {
         match &self.kind {
-            Kind::Numbers(advice) => advice.step,
+            Kind::Numbers(advice, _) => advice.step,
             Kind::Names(found) => found.advice.step,
         }
     }
@@ -192,7 +195,7 @@ impl Advice {
     #[getter]
     fn elements(&self) -> Option<i64> {
         let copy = match &self.kind {
-            Kind::Numbers(advice) => advice.copy.as_ref(),
+            Kind::Numbers(advice, _) => advice.copy.as_ref(),
             Kind::Names(_) => None,
         };
         copy.map(|copy| copy.elements).or_else(|| self.__bool__().then_some(0))
@@ -202,7 +205,7 @@ impl Advice {
     #[getter]
     fn smallest(&self) -> bool {
         match &self.kind {
-            Kind::Numbers(advice) => advice.copy.as_ref().map_or(advice.view.is_ok(), |copy| copy.is_smallest),
+            Kind::Numbers(advice, _) => advice.copy.as_ref().map_or(advice.view.is_ok(), |copy| copy.is_smallest),
             Kind::Names(_) => self.__bool__(),
         }
     }
@@ -223,7 +226,7 @@ impl Advice {
     fn __str__(&self) -> String {
         let mut lines = vec![self.sentence().to_owned()];
         match &self.kind {
-            Kind::Numbers(advice) => lines.extend(advice.copy.as_ref().map(ToString::to_string)),
+            Kind::Numbers(advice, _) => lines.extend(advice.copy.as_ref().map(ToString::to_string)),
             Kind::Names(Advised { scope, advice }) => {
                 let needs = advice.tracker.needs().iter().map(|need| need.text(scope)).collect::<Vec<_>>();
                 lines.extend((!needs.is_empty()).then(|| format!("It needs {}.", needs.join(" and "))));
@@ -240,10 +243,18 @@ impl Advice {
         format!("<Advice: {}>", self.sentence())
     }
 
-    /// What notebooks show: the answer, and a picture of the view.
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let picture = self.view(py)?.map(|view| view.call_method0("_repr_html_")?.extract::<String>());
-        Ok(picture::pre(&self.__str__()) + &picture.transpose()?.unwrap_or_default())
+    /// What notebooks show: the answer, and a picture of the layout at the end, with the evidence against one view where there is some.
+    /// With names it is that at small values of them, which the page says.
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        let text = picture::pre(&self.__str__());
+        let drawn = match &self.kind {
+            Kind::Numbers(advice, end) => {
+                let view = advice.view.clone().ok().map(ShapeTracker::from);
+                view.or_else(|| end.clone()).map(|end| Drawn::of_numbers("Advice", Cow::Owned(end)))
+            }
+            Kind::Names(found) => Drawn::of_names("Advice", &found.advice.tracker),
+        };
+        text + &drawn.map(|drawn| py.detach(|| picture::html(&drawn))).unwrap_or_default()
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -257,7 +268,7 @@ impl Advice {
 impl Advice {
     fn of(&self, library: ArrayLibrary) -> Option<LibraryAdvice> {
         Some(LibraryAdvice(match &self.kind {
-            Kind::Numbers(advice) => {
+            Kind::Numbers(advice, _) => {
                 LibraryKind::Numbers(advice.libraries.iter().find(|found| found.library == library)?.clone())
             }
             Kind::Names(Advised { scope, advice }) => {

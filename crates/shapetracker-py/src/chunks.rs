@@ -363,7 +363,8 @@ impl Schedule {
 
 /// For each axis of a tracker's tensor the sizes of its chunks, chosen so that chunks have about `target` elements and come
 /// from few chunks of the array, which is cut as `input`. All along an axis have one size, but for the last, if they are to be
-/// `regular`. They may have `most` elements where windows would have to be cut otherwise. `given` has an entry for each axis: the sizes of its chunks, or None where they are to be chosen.
+/// `regular`. They may have `most` elements where windows would have to be cut otherwise. `given` has an entry for each axis: the
+/// sizes of its chunks, or None where they are to be chosen.
 #[pyfunction]
 pub(crate) fn choose_chunks<'py>(
     tracker: &Bound<'py, ShapeTracker>,

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
-use shapetracker::ArrayLibrary;
 use shapetracker::advice::Array;
-use shapetracker::describe::{Line, Memory, Overlap, describe as described, describe_array};
+use shapetracker::describe::{Claim, Line, Memory, Overlap, describe as described, describe_array};
 use shapetracker::json::Value;
+use shapetracker::{ArrayLibrary, Dims};
 
 use crate::arguments::{number, tuple};
 use crate::array::{address_of, itemsize_of, library_of, strides_of, view_of};
@@ -50,15 +50,15 @@ pub(crate) fn describe(
                     let sentence = format!("{OP}: a layout with names is compared with layouts, and not with arrays");
                     return Err(PyValueError::new_err(sentence));
                 };
-                named.overlap(&*other.names(OP)?).map(Meeting::Names).map_err(|err| refused(&err))
+                Meeting::of_names(named, other.names(OP)?.into_owned())
             };
             let meeting = other.map(meeting).transpose()?;
-            return Ok(Description { kind: Kind::Names(Box::new(named.describe(bytes))), meeting });
+            return Ok(Description { kind: Kind::Names(Box::new(named.describe(bytes))), strides: None, meeting });
         }
         let found = described(tracker.numbers(OP)?, bytes.map(Memory::of));
-        let meeting =
-            other.map(|other| overlap_of(&found.tracker, &layout_of(OP, other)?).map(Meeting::Numbers)).transpose()?;
-        return Ok(Description { kind: Kind::Numbers(Box::new(found)), meeting });
+        let meeting = |other| Meeting::of_numbers(Both::of(&found.tracker, &layout_of(OP, other)?));
+        let meeting = other.map(meeting).transpose()?;
+        return Ok(Description { kind: Kind::Numbers(Box::new(found)), strides: None, meeting });
     }
     let view = view_of(OP, array)?;
     let bytes = match bytes {
@@ -70,16 +70,24 @@ pub(crate) fn describe(
         None => None,
     };
     let strides = library_of(array)?.map_or(Ok(None), |library: ArrayLibrary| strides_of(library, array))?;
-    let found = match strides {
-        Some(strides) => {
-            let kept = Array { shape: view.shape().into(), strides, offset: view.offset() };
-            describe_array(&kept, memory).map_err(|err| layout(&err))?
+    let found = of_array(&view.into(), strides.as_deref(), memory)?;
+    let meeting = other.map(|other| both_in_memory(&found.tracker, array, other).and_then(Meeting::of_numbers));
+    Ok(Description { kind: Kind::Numbers(Box::new(found)), strides, meeting: meeting.transpose()? })
+}
+
+/// The description of an array by its layout and the strides that its library reports.
+fn of_array(
+    tracker: &shapetracker::ShapeTracker,
+    strides: Option<&[i64]>,
+    memory: Option<Memory>,
+) -> PyResult<shapetracker::describe::Description> {
+    match (strides, tracker.as_view()) {
+        (Some(strides), Some(view)) => {
+            let kept = Array { shape: view.shape().into(), strides: strides.into(), offset: view.offset() };
+            describe_array(&kept, memory).map_err(|err| layout(&err))
         }
-        None => described(&view.into(), memory),
-    };
-    let meeting =
-        other.map(|other| overlap_of_array(&found.tracker, array, other).map(Meeting::Numbers)).transpose()?;
-    Ok(Description { kind: Kind::Numbers(Box::new(found)), meeting })
+        _ => Ok(described(tracker, memory)),
+    }
 }
 
 /// The tracker of a tracker, a view or a text; None for arrays.
@@ -102,22 +110,33 @@ fn layout_of(op: &'static str, object: &Bound<'_, PyAny>) -> PyResult<shapetrack
     }
 }
 
-fn overlap_of(tracker: &shapetracker::ShapeTracker, other: &shapetracker::ShapeTracker) -> PyResult<Overlap> {
-    tracker.overlap(other).map_err(undecided)
+/// Two layouts of one buffer in units of which an element has some: what is shared is told of elements.
+struct Both {
+    layouts: [shapetracker::ShapeTracker; 2],
+    /// How many axes of each are those of elements.
+    ranks: [usize; 2],
+    /// How many units an element has.
+    units: i64,
 }
 
-/// Whether an array shares an address with another one, wherever both lie, or with a layout of its memory.
-fn overlap_of_array(
+impl Both {
+    fn of(tracker: &shapetracker::ShapeTracker, other: &shapetracker::ShapeTracker) -> Both {
+        Both { layouts: [tracker.clone(), other.clone()], ranks: [tracker.rank(), other.rank()], units: 1 }
+    }
+}
+
+/// An array and another one, wherever both lie, or a layout of its memory.
+fn both_in_memory(
     tracker: &shapetracker::ShapeTracker,
     array: &Bound<'_, PyAny>,
     other: &Bound<'_, PyAny>,
-) -> PyResult<Overlap> {
+) -> PyResult<Both> {
     const OP: &str = "describe";
     let layout = layout_of(OP, other)?;
     let widths = [itemsize_of(array)?, itemsize_of(other)?];
     let addresses = [address_of(array)?, address_of(other)?];
     let ([Some(width), Some(wide)], [Some(here), Some(there)]) = (widths, addresses) else {
-        return overlap_of(tracker, &layout);
+        return Ok(Both::of(tracker, &layout));
     };
     let apart = i128::from(there) - i128::from(here);
     // In elements where both have them at multiples of their bytes, and else in bytes.
@@ -137,17 +156,8 @@ fn overlap_of_array(
         let made = shapetracker::View::new(shape, strides, offset, None);
         made.map(shapetracker::ShapeTracker::from).map_err(|err| crate::error::layout(&err))
     };
-    let (a, b) = (in_units(tracker, width, 0)?, in_units(&layout, wide, apart)?);
-    match overlap_of(&a, &b)? {
-        Overlap::Shared { indices, address } => {
-            // Of a byte of an element the index is that of the element.
-            let [mut i, mut j] = indices;
-            i.truncate(tracker.rank());
-            j.truncate(layout.rank());
-            Ok(Overlap::Shared { indices: [i, j], address: address.div_euclid(width.max(1) / unit) })
-        }
-        found => Ok(found),
-    }
+    let layouts = [in_units(tracker, width, 0)?, in_units(&layout, wide, apart)?];
+    Ok(Both { layouts, ranks: [tracker.rank(), layout.rank()], units: width.max(1) / unit })
 }
 
 /// What an address is a multiple of, up to 256.
@@ -160,25 +170,47 @@ enum Kind {
     Names(Box<shapetracker_symbolic::Description>),
 }
 
-/// Whether two layouts share an address: an element of each that lie at one.
+/// Whether two layouts share an address: an element of each that lie at one; with what was asked.
 enum Meeting {
-    Numbers(Overlap),
-    Names(Option<shapetracker_symbolic::Collision>),
+    Numbers(Overlap, Box<Both>),
+    Names(Option<shapetracker_symbolic::Collision>, Box<shapetracker_symbolic::ShapeTracker>),
 }
 
 impl Meeting {
+    fn of_numbers(both: Both) -> PyResult<Meeting> {
+        let [a, b] = &both.layouts;
+        let found = match a.overlap(b).map_err(undecided)? {
+            Overlap::Shared { indices: [mut i, mut j], address } => {
+                // Of a byte of an element the index is that of the element.
+                i.truncate(both.ranks[0]);
+                j.truncate(both.ranks[1]);
+                Overlap::Shared { indices: [i, j], address: address.div_euclid(both.units) }
+            }
+            found => found,
+        };
+        Ok(Meeting::Numbers(found, Box::new(both)))
+    }
+
+    fn of_names(
+        named: &shapetracker_symbolic::ShapeTracker,
+        other: shapetracker_symbolic::ShapeTracker,
+    ) -> PyResult<Meeting> {
+        let found = named.overlap(&other).map_err(|err| refused(&err))?;
+        Ok(Meeting::Names(found, Box::new(other)))
+    }
+
     fn sentence(&self) -> String {
         match self {
-            Meeting::Numbers(found) => found.to_string(),
-            Meeting::Names(Some(found)) => found.to_string(),
-            Meeting::Names(None) => "they share no address, for all values".into(),
+            Meeting::Numbers(found, _) => found.to_string(),
+            Meeting::Names(Some(found), _) => found.to_string(),
+            Meeting::Names(None, _) => "they share no address, for all values".into(),
         }
     }
 
     fn document(&self) -> Value {
         match self {
-            Meeting::Numbers(found) => Value::from(found),
-            Meeting::Names(found) => {
+            Meeting::Numbers(found, _) => Value::from(found),
+            Meeting::Names(found, _) => {
                 let kind = if found.is_some() { "shared" } else { "apart" };
                 Value::Null.with("sentence", self.sentence()).with("kind", kind)
             }
@@ -186,10 +218,15 @@ impl Meeting {
     }
 }
 
+/// Another layout as it is kept: both as they were compared, how many axes of each are those of elements, and the units of an element.
+type Other = (ShapeTracker, ShapeTracker, [usize; 2], i64);
+
 /// The answer of `describe`.
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct Description {
     kind: Kind,
+    /// The strides that the library of an array reports.
+    strides: Option<Dims>,
     /// What is known of it and another layout.
     meeting: Option<Meeting>,
 }
@@ -252,8 +289,8 @@ impl Description {
     #[getter]
     fn overlap<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let ([a, b], address) = match &self.meeting {
-            Some(Meeting::Numbers(Overlap::Shared { indices, address })) => (indices, *address),
-            Some(Meeting::Names(Some(found))) => (&found.indices, found.address),
+            Some(Meeting::Numbers(Overlap::Shared { indices, address }, _)) => (indices, *address),
+            Some(Meeting::Names(Some(found), _)) => (&found.indices, found.address),
             _ => return Ok(None),
         };
         (tuple(py, a)?, tuple(py, b)?, address).into_pyobject(py).map(Some)
@@ -277,6 +314,21 @@ impl Description {
         }
     }
 
+    /// Whether a claim holds: "dense", "row-major" (or "contiguous"), "column-major", "channels_last", "channels_last_3d", "blocked", "injective",
+    /// "matrix", "tma", "vector=4", or a format such as "NHWC" or "aBcd8b". None where that was not decided, with names where it is not known
+    /// to hold for all values, and for "tma" where the bytes of an element are not known.
+    ///
+    /// >>> import shapetracker
+    /// >>> shapetracker.describe("(8, 32, 32, 3).permute(0, 3, 1, 2)").holds("channels_last")
+    /// True
+    fn holds(&self, claim: &str) -> PyResult<Option<bool>> {
+        let claim: Claim = claim.parse().map_err(PyValueError::new_err)?;
+        Ok(match &self.kind {
+            Kind::Numbers(found) => found.holds(&claim),
+            Kind::Names(found) => found.holds(&claim),
+        })
+    }
+
     /// The description as pairs of a topic and a sentence.
     #[getter]
     fn lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -290,6 +342,55 @@ impl Description {
             Kind::Names(found) => Value::from(&**found),
         };
         of_document(py, &document.with("overlap", self.meeting.as_ref().map(Meeting::document)))
+    }
+
+    /// The answer of a question that is kept as its parts: the layout, the bytes of an element and what the address of the buffer is a
+    /// multiple of, the strides that the library of an array reports, and the other layout, as it was compared. It is how `pickle` asks
+    /// again.
+    #[staticmethod]
+    fn of_parts(
+        layout: &ShapeTracker,
+        memory: Option<(u32, u64)>,
+        strides: Option<Vec<i64>>,
+        other: Option<(Bound<'_, ShapeTracker>, Bound<'_, ShapeTracker>, [usize; 2], i64)>,
+    ) -> PyResult<Self> {
+        const OP: &str = "of_parts";
+        let memory = memory.map(|(bytes, alignment)| Memory { bytes, alignment });
+        if let Some(named) = layout.named() {
+            let other = other.map(|(_, other, ..)| Meeting::of_names(named, other.get().names(OP)?.into_owned()));
+            let found = named.describe(memory.map(|memory| memory.bytes));
+            return Ok(Description { kind: Kind::Names(Box::new(found)), strides: None, meeting: other.transpose()? });
+        }
+        let strides = strides.map(Dims::from);
+        let found = of_array(layout.numbers(OP)?, strides.as_deref(), memory)?;
+        let meeting = other.map(|(one, two, ranks, units)| {
+            let layouts = [one.get().numbers(OP)?.clone(), two.get().numbers(OP)?.clone()];
+            Meeting::of_numbers(Both { layouts, ranks, units: units.max(1) })
+        });
+        Ok(Description { kind: Kind::Numbers(Box::new(found)), strides, meeting: meeting.transpose()? })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let named = |named: &shapetracker_symbolic::ShapeTracker| {
+            ShapeTracker::from_names(Ok::<_, shapetracker_symbolic::Error>(named.clone()))
+        };
+        let (layout, memory) = match &self.kind {
+            Kind::Numbers(found) => {
+                (found.tracker.clone().into(), found.memory.map(|memory| (memory.bytes, memory.alignment)))
+            }
+            Kind::Names(found) => (named(&found.tracker)?, found.bytes.map(|bytes| (bytes, 1))),
+        };
+        let other: Option<Other> = match &self.meeting {
+            None => None,
+            Some(Meeting::Numbers(_, both)) => {
+                let [one, two] = both.layouts.clone();
+                Some((one.into(), two.into(), both.ranks, both.units))
+            }
+            Some(Meeting::Names(_, other)) => Some((layout.clone(), named(other)?, [0, 0], 1)),
+        };
+        let strides = self.strides.as_deref().map(|strides| tuple(py, strides)).transpose()?;
+        let again = py.get_type::<Description>().getattr("of_parts")?;
+        (again, (layout, memory, strides, other)).into_pyobject(py)
     }
 
     /// The lines as text.

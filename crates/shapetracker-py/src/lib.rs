@@ -8,6 +8,7 @@ mod advice;
 mod arguments;
 mod array;
 mod chunks;
+mod command;
 mod compat;
 mod contiguous;
 mod cute;
@@ -51,6 +52,8 @@ mod _native {
     use crate::array::{apply, memory, of};
     #[pymodule_export]
     use crate::chunks::{Assembly, ChunkPlan, Schedule, chain_over, choose_chunks, cut};
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::compat::tinygrad;
     #[pymodule_export]

@@ -182,6 +182,12 @@ class Draws:
         one, other = self.rng.sample(range(len(shape)), 2)
         return self.counted(one, shape), self.counted(other, shape)
 
+    def moved(self, shape: tuple[int, ...]) -> str:
+        """Some axes, and as many places."""
+        count = self.rng.randint(1, len(shape))
+        taken = [self.rng.sample(range(len(shape)), count) for _ in range(2)]
+        return ", ".join(str(tuple(self.counted(axis, shape) for axis in axes)) for axes in taken)
+
     def counted(self, axis: int, shape: tuple[int, ...]) -> int:
         return axis - len(shape) if self.rng.random() < 0.2 else axis
 
@@ -264,7 +270,7 @@ class NumPyDraws(Draws):
 
     def a_moveaxis(self, x: Any, shape: tuple[int, ...]) -> str | None:
         pair = self.pair(shape)
-        return pair and f"np.moveaxis(x, {pair[0]}, {pair[1]})"
+        return pair and f"np.moveaxis(x, {self.moved(shape) if self.rng.random() < 0.4 else f'{pair[0]}, {pair[1]}'})"
 
     def a_ravel(self, x: Any, shape: tuple[int, ...]) -> str:
         return self.rng.choice(["x.ravel()", "np.ravel(x)", "x.reshape(-1)" if 0 not in shape else "x.ravel()"])
@@ -343,6 +349,9 @@ class NumPyDraws(Draws):
         return self.rng.choice(["x.squeeze()", "np.squeeze(x)"])
 
     def a_expand_dims(self, x: Any, shape: tuple[int, ...]) -> str:
+        if self.rng.random() < 0.3:
+            axes = self.rng.sample(range(len(shape) + 2), 2)
+            return f"np.expand_dims(x, {tuple(axis - self.rng.choice([0, len(shape) + 2]) for axis in axes)})"
         return f"np.expand_dims(x, {self.rng.randint(-len(shape) - 1, len(shape))})"
 
     def a_split(self, x: Any, shape: tuple[int, ...]) -> str | None:
@@ -439,6 +448,8 @@ class TorchDraws(Draws):
 
     def a_transpose(self, x: Any, shape: tuple[int, ...]) -> str | None:
         pair = self.pair(shape)
+        if pair and self.rng.random() < 0.2:
+            return f"x.{self.rng.choice(['transpose', 'swapdims'])}(dim0={pair[0]}, dim1={pair[1]})"
         return pair and f"x.{self.rng.choice(['transpose', 'transpose', 'swapaxes'])}({pair[0]}, {pair[1]})"
 
     def a_t(self, x: Any, shape: tuple[int, ...]) -> str | None:
@@ -450,7 +461,8 @@ class TorchDraws(Draws):
 
     def a_movedim(self, x: Any, shape: tuple[int, ...]) -> str | None:
         pair = self.pair(shape)
-        return pair and f"x.{self.rng.choice(['movedim', 'moveaxis'])}({pair[0]}, {pair[1]})"
+        to = self.moved(shape) if pair and self.rng.random() < 0.4 else pair and f"{pair[0]}, {pair[1]}"
+        return pair and f"x.{self.rng.choice(['movedim', 'moveaxis'])}({to})"
 
     def a_expand(self, x: Any, shape: tuple[int, ...]) -> str | None:
         wide = self.wide(shape)

@@ -152,3 +152,16 @@ def test_layouts_are_texts_trackers_views_and_names() -> None:
         describe("(4, 6)", itemsize=0)
     with pytest.raises(TypeError):
         describe(3)
+
+
+def test_claims_are_what_numpy_says_and_what_is_none_is_refused() -> None:
+    for x in (numpy.zeros((4, 6)), numpy.zeros((4, 6)).T, numpy.zeros((4, 6))[:, ::2], numpy.zeros((4, 6))[::-1], numpy.zeros((1, 6)).T):
+        found = describe(x)
+        assert found.holds("contiguous") == x.flags.c_contiguous and found.holds("column-major") == x.flags.f_contiguous
+        assert found.holds("injective") is True and found.holds("dense") == (x.base is None or x.size == x.base.size)
+    assert describe(numpy.lib.stride_tricks.sliding_window_view(numpy.zeros(9), 3)).holds("injective") is False
+    named = describe("(B, T, 64).permute(1, 0, 2)", itemsize=2)
+    assert (named.holds("matrix"), named.holds("row-major"), named.holds("tma")) == (True, None, None)
+    assert describe("(8, 8)").holds("tma") is None
+    with pytest.raises(ValueError, match="`square` is no claim about a layout: those are dense, row-major"):
+        named.holds("square")

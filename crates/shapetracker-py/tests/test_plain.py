@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from shapetracker import (
     View,
     advice,
     conditions,
+    describe,
     explain_view,
     merge,
     to_dict,
@@ -27,6 +29,7 @@ from shapetracker.sharding import Shard, Sharded
 
 H, T = Sym("H"), Sym("T", 1, 4096)
 STACK = ShapeTracker.contiguous(3, 2).permute(1, 0).reshape(3, 2)
+MEMORY = np.zeros((6, 8), np.int32)
 SHARDED = Sharded((4, 6), (2,), (Shard(1),))
 
 
@@ -57,6 +60,12 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "a part": lambda: SHARDED.shrink((1, 3), (0, 6)),
     "an axis more": lambda: SHARDED.unsqueeze(0),
     "an axis backwards": lambda: SHARDED.flip(0),
+    "a description": lambda: describe("(2, 3, 4)[:, ::2]", itemsize=2),
+    "a description of an array": lambda: describe(np.zeros((4, 9), np.float32)[:1, 2:8]),
+    "a description of two arrays": lambda: describe(MEMORY[:, :5], MEMORY.view(np.int16)[:, 8:]),
+    "a description of layouts that are apart": lambda: describe("(4, 6)[::2]", "(4, 6)[1::2]"),
+    "a description with names": lambda: describe(ShapeTracker.contiguous(T, H).permute(1, 0), itemsize=4),
+    "a description of two with names": lambda: describe(ShapeTracker.contiguous(T, H), View((T,), (H,))),
     "a claim": lambda: SHARDED.check(Sharded((4, 6), (2,), (Shard(0),))),
 }
 
@@ -70,6 +79,28 @@ def test_answers_are_kept(ask: Callable[[], Any]) -> None:
     assert json.loads(json.dumps(to_dict(answer))) == to_dict(answer)
     page = answer._repr_html_()
     assert page.startswith("<pre>") and page.count("<pre>") == page.count("</pre>") == 1
+
+
+@pytest.mark.parametrize(
+    "answer, drawn_at",
+    [
+        (advice("x.transpose(1, 2).view(8, 15)", (8, 3, 5)), None),
+        (advice("x.T", (2, 3)), None),
+        (advice("x.transpose(1, 2).view(B, T*C)", ("B", "T", "C"), where="T >= 2"), {"B": 1, "T": 2, "C": 1}),
+        (advice("x.transpose(1, 2)", ("B", "T", 3), where="T=4..4097"), {"B": 1, "T": 4}),
+        (advice("x.T.reshape(-1)", ("H", "T"), where="T=1..4097, H=8*h"), {"T": 1, "h": 1}),
+    ],
+    ids=["not a view", "a view", "names for some values", "names for all values", "names made of names"],
+)
+def test_a_page_of_advice_has_a_picture(answer: Any, drawn_at: dict[str, int] | None) -> None:
+    page = answer._repr_html_()
+    assert page.count("<svg") == 1
+    said = re.search(r", drawn at (.*?)\.</p>", page)
+    assert (said is None) == (drawn_at is None)
+    if said and drawn_at:
+        values = {name: int(value) for name, value in (part.split(" = ") for part in said[1].split(", "))}
+        # Values at which it can be seen what is said are small, and those that the facts allow.
+        assert values.keys() == drawn_at.keys() and all(drawn_at[name] <= value <= 12 for name, value in values.items()), values
 
 
 def test_a_question_is_kept_as_it_was_asked() -> None:

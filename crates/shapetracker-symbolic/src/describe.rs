@@ -2,7 +2,7 @@
 //! values of the names.
 
 use shapetracker::Dims;
-use shapetracker::describe::{Format, Line, formats_of, named_orders};
+use shapetracker::describe::{Claim, Format, Line, formats_of, named_orders};
 use shapetracker::json::Value;
 use shapetracker::text::tuple;
 
@@ -92,6 +92,53 @@ impl Description {
     /// ```
     pub fn order(&self, name: &str) -> Option<&Equality> {
         self.orders.iter().find(|(order, _)| *order == name).map(|(_, when)| when)
+    }
+
+    /// Whether a claim holds for all values: `Some(false)` where it holds for none, or not for some that are known, and `None` where neither
+    /// is known, which the line of the claim's topic tells with the condition.
+    ///
+    /// ```
+    /// use shapetracker::describe::Claim;
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let found = ShapeTracker::contiguous([Sym::new("T", 2..), Sym::new("D", 2..4096)])?.describe(Some(2));
+    /// assert_eq!(found.holds(&Claim::Matrix), Some(true));
+    /// assert_eq!(found.holds(&Claim::Order("column-major")), Some(false));
+    /// assert_eq!(found.holds(&Claim::TensorMap), None); // where D % 8 == 0
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn holds(&self, claim: &Claim) -> Option<bool> {
+        let always = |when: &Equality| match when {
+            Equality::Always => Some(true),
+            Equality::Never => Some(false),
+            Equality::When { .. } | Equality::Undecided => None,
+        };
+        match claim {
+            Claim::Dense => match (&self.holes, &self.collision) {
+                _ if self.orders.iter().any(|(_, when)| *when == Equality::Always) => Some(true),
+                (_, Some(Some(_))) => Some(false),
+                (Some(holes), Some(None)) if holes.to_string() == "0" => Some(true),
+                _ => None,
+            },
+            Claim::Order(name) => match self.order(name) {
+                Some(when) => always(when),
+                // Of fewer axes they are one.
+                None if *name == "column-major" => self.order("row-major").and_then(always),
+                None => (*name != "blocked").then_some(false),
+            },
+            Claim::Injective => self.collision.as_ref().map(Option::is_none),
+            Claim::Matrix => {
+                let forms: Vec<_> = self.matrix.iter().map(|form| always(&form.when)).collect();
+                match self.tracker.rank() {
+                    _ if forms.contains(&Some(true)) => Some(true),
+                    0 | 1 => Some(false),
+                    _ => (!forms.is_empty() && forms.iter().all(|form| *form == Some(false))).then_some(false),
+                }
+            }
+            Claim::TensorMap => self.tensor_map.as_ref().and_then(always),
+            Claim::Format(name) => self.formats.iter().any(|format| format.name == *name).then_some(true),
+            Claim::Vector(length) => self.vector.filter(|vector| vector >= length).map(|_| true),
+        }
     }
 
     /// The description as lines of text, with the topics that those of numbers have.

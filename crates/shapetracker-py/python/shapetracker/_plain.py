@@ -46,7 +46,7 @@ def to_dict(answer: Any) -> Any:
         return [to_dict(value) for value in answer]
     kind = type(answer)
     if hasattr(kind, "to_dict"):
-        return answer.to_dict()
+        return to_dict(answer.to_dict())
     if isinstance(answer, BaseException) and kind.__module__.partition(".")[0] == "shapetracker":
         return {"type": kind.__name__, "message": str(answer), **{key: to_dict(value) for key, value in vars(answer).items()}}
     names = _LAYOUTS.get(kind) or [name for name in sorted(vars(kind)) if _is_property(kind, name)]

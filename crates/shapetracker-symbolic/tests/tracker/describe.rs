@@ -1,6 +1,6 @@
 //! Descriptions of layouts of named sizes, beside those of numbers at values of the names.
 
-use shapetracker::describe::{Memory, describe};
+use shapetracker::describe::{Claim, Memory, describe};
 use shapetracker_symbolic::{Equality, Formula, ShapeTracker, Sym};
 use shapetracker_testing::{Rng, held, numbers};
 
@@ -91,6 +91,42 @@ fn what_is_said_for_all_values_is_said_of_the_numbers() {
     assert!(orders.iter().chain(&forms).all(|&count| count > 0) && maps[0] > 0 && holes > 0);
     // A small share of the cases has none of them.
     assert!(vectors > 0 || held(CASES) < CASES / 2);
+}
+
+#[test]
+fn claims_that_hold_for_all_values_hold_of_the_numbers() {
+    const CLAIMS: [&str; 10] =
+        ["dense", "row-major", "column-major", "channels_last", "injective", "matrix", "tma", "vector=2", "NCHW", "ab"];
+    let claims = CLAIMS.map(|word| word.parse::<Claim>().unwrap());
+    // How many hold for all values, and how many not.
+    let mut counts = [0; 2];
+    for seed in numbers(CASES) {
+        let rng = &mut Rng(11 << 40 | seed);
+        let names = names(rng);
+        let named = tracker(rng, &names);
+        let found = named.describe(Some(2));
+        let told: Vec<_> = points(rng, &names)
+            .iter()
+            .filter_map(|point| named.at_point(point).ok())
+            .filter(|st| (1..=500).contains(&st.numel()))
+            .map(|st| describe(&st, Some(Memory::of(2))))
+            .collect();
+        for claim in &claims {
+            let Some(always) = found.holds(claim) else { continue };
+            let at = |which: bool| told.iter().filter(|numbers| numbers.holds(claim) == Some(which)).count();
+            match (always, claim) {
+                (true, _) => assert_eq!(at(false), 0, "{claim} of {named:?}"),
+                // What is not so for some values may be so for those that are tried.
+                (false, Claim::Injective | Claim::Dense) => {}
+                // Where axes have one entry more will do, and orders of no name are one of some.
+                (false, Claim::TensorMap) => {}
+                (false, _) => assert_eq!(at(true), 0, "{claim} of {named:?}"),
+            }
+            counts[usize::from(always)] += 1;
+        }
+    }
+    println!("not for all values, for all: {counts:?}");
+    assert!(counts.iter().all(|&count| count > held(CASES) / 2), "{counts:?}");
 }
 
 #[test]

@@ -23,6 +23,7 @@
 //! # Ok::<(), shapetracker::Error>(())
 //! ```
 
+mod claim;
 mod json;
 mod matrix;
 mod order;
@@ -32,6 +33,7 @@ mod tensor_map;
 mod text;
 mod vector;
 
+pub use claim::Claim;
 pub use matrix::{Matrix, MatrixForm, NoMatrix};
 pub use order::{Digit, Format, Order, formats_of, named_orders};
 pub use overlap::{Apart, Overlap};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use shapetracker_base::text::tuple;
 
-use super::{Description, Matrix, Nearest, NoMatrix, Order, Reported, Shared, TensorMap};
-use crate::{Undecided, View};
+use super::{Claim, Description, Matrix, Nearest, NoMatrix, Order, Reported, Shared, TensorMap, named_orders};
+use crate::{Dims, Undecided, View};
 
 /// A line of a description: what it is about, and what is said.
 ///
@@ -64,6 +64,41 @@ impl Description {
         lines.push(line("vectors", self.vectors_text()));
         lines.extend(self.reported.iter().map(|report| line(report.library, report.to_string())));
         lines
+    }
+
+    /// Why a claim holds or does not: the line of its [topic](Claim::topic), and for an order that it has not the copy that has it.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, describe::{Claim, describe}};
+    ///
+    /// let turned = describe(&ShapeTracker::contiguous([4, 6])?.permute([1, 0])?, None);
+    /// let why = turned.reason(&Claim::Order("row-major"));
+    /// assert_eq!(why, "dense, column-major; a copy of 24 elements with strides (4, 1) is row-major");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn reason(&self, claim: &Claim) -> String {
+        let topic = claim.topic();
+        let line = self.lines().into_iter().find(|line| line.topic == topic);
+        let mut text = line.map_or_else(|| UNDECIDED.into(), |line| line.text);
+        let wanted = match claim {
+            Claim::Dense => Some("row-major"),
+            Claim::Order(name) => Some(*name),
+            _ => None,
+        };
+        let shape = self.tracker.shape();
+        if self.holds(claim) == Some(false)
+            && let Some(name) = wanted
+            && let Some((_, axes)) = named_orders(shape.len()).into_iter().find(|(order, _)| *order == name)
+        {
+            let (mut strides, mut stride) = (Dims::from_elem(0, shape.len()), 1);
+            for &axis in axes.iter().rev() {
+                strides[axis as usize] = stride;
+                stride = stride.saturating_mul(shape[axis as usize]);
+            }
+            let elements = self.elements(self.tracker.numel().into());
+            text += &format!("; a copy of {elements} with strides {} is {claim}", tuple(&strides));
+        }
+        text
     }
 
     /// How many elements, and how many bytes if they are known.

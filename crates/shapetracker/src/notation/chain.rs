@@ -63,7 +63,7 @@ use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdic
 /// | `x` | an array in row-major order, all of its memory |
 /// | `.T`, `.transpose()` | all axes reversed; in tinygrad the first two exchanged |
 /// | `.transpose(0, 1)` | after `np.` all axes in their new order, elsewhere two axes exchanged; in a tuple, or where there are not two, always NumPy's |
-/// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim(0, 1)`, `np.rollaxis(x, 1)`, `.rot90(1, (0, 1))` | as in NumPy and PyTorch |
+/// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim((0, 1), (2, 0))`, `np.expand_dims(x, (0, 2))`, `np.rollaxis(x, 1)`, `.rot90(1, (0, 1))` | as in NumPy and PyTorch |
 /// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
 /// | `.expand(5, -1, 3)` | of an array, new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |

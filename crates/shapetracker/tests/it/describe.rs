@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use shapetracker::describe::{Apart, Description, Memory, NoMatrix, NoTensorMap, Overlap, describe};
+use shapetracker::describe::{Apart, Claim, Description, Memory, NoMatrix, NoTensorMap, Overlap, describe};
 use shapetracker::{ShapeTracker, View};
 use shapetracker_testing::held;
 
@@ -137,6 +137,7 @@ pub(crate) fn descriptions_say_what_all_addresses_say() {
         count(&named, found.order.as_ref().is_some_and(|order| !order.names.is_empty()));
         count(&blocks, found.is_named("blocked"));
         formats(&found, &array)?;
+        claims(&found, &array)?;
         matrix(&found, &array)?;
         count(&matrices, found.matrix.is_ok());
         tensor_map(&found, &array, *memory)?;
@@ -157,7 +158,14 @@ fn names(found: &Description, array: &Array) -> Result<(), String> {
     if found.tracker.views().len() > 1 {
         return Ok(());
     }
-    let rank = array.shape.len();
+    for (name, axes) in orders(array.shape.len()) {
+        let addresses: Vec<i64> = in_order(array, &axes).into_iter().flatten().collect();
+        same(name, found.is_named(name), addresses.windows(2).all(|two| two[0] < two[1]))?;
+    }
+    Ok(())
+}
+
+fn orders(rank: usize) -> Vec<(&'static str, Vec<usize>)> {
     let rows: Vec<usize> = (0..rank).collect();
     let mut orders = vec![("row-major", rows.clone()), ("column-major", rows.into_iter().rev().collect())];
     match rank {
@@ -165,11 +173,61 @@ fn names(found: &Description, array: &Array) -> Result<(), String> {
         5 => orders.push(("channels_last_3d", vec![0, 2, 3, 4, 1])),
         _ => {}
     }
-    for (name, axes) in orders {
-        let addresses: Vec<i64> = in_order(array, &axes).into_iter().flatten().collect();
-        same(name, found.is_named(name), addresses.windows(2).all(|two| two[0] < two[1]))?;
+    orders
+}
+
+/// A claim holds exactly where the addresses say so; the others are those of the description.
+fn claims(found: &Description, array: &Array) -> Result<(), String> {
+    let claim = |word: &str| found.holds(&word.parse().unwrap());
+    let named = orders(array.shape.len());
+    for name in ["row-major", "column-major", "channels_last", "channels_last_3d"] {
+        let axes = named.iter().find(|(order, _)| *order == name).map(|(_, axes)| axes);
+        let holds = axes.is_some_and(|axes| {
+            let addresses = in_order(array, axes);
+            let low = addresses.first().copied().flatten().unwrap_or(0);
+            addresses.iter().zip(low..).all(|(address, expected)| *address == Some(expected))
+        });
+        same(name, claim(name), Some(holds))?;
+        // What is said to be near is the copy in that order.
+        let reason = found.reason(&name.parse().unwrap());
+        same("what is near", reason.ends_with(&format!(" is {name}")), !holds && axes.is_some())?;
+        if let (false, Some(axes)) = (holds, axes) {
+            let mut strides = vec![0; axes.len()];
+            let mut stride = 1;
+            for &axis in axes.iter().rev() {
+                strides[axis] = stride;
+                stride *= array.shape[axis];
+            }
+            let strides = shapetracker::text::tuple(&strides).to_string();
+            same("its strides", reason.ends_with(&format!("with strides {strides} is {name}")), true)?;
+        }
     }
-    Ok(())
+    same("dense", claim("dense"), found.is_dense())?;
+    same("matrix", claim("matrix"), Some(found.matrix.is_ok()))?;
+    for format in &found.formats {
+        same(&format.name, claim(&format.name), Some(true))?;
+    }
+    let lines: Vec<_> = found.lines().into_iter().map(|line| line.topic).collect();
+    let told = |word: &str| lines.contains(&word.parse::<Claim>().unwrap().topic());
+    same("every claim has a line", CLAIMS.iter().all(|word| told(word)), true)
+}
+
+const CLAIMS: [&str; 9] =
+    ["dense", "contiguous", "blocked", "injective", "matrix", "tma", "vector=4", "NHWC", "aBcd8b"];
+
+#[test]
+fn claims_are_words_and_what_is_none_is_told_the_words() {
+    for word in CLAIMS.iter().filter(|word| **word != "contiguous") {
+        assert_eq!(word.parse::<Claim>().unwrap().to_string(), *word);
+    }
+    assert_eq!("contiguous".parse(), Ok(Claim::Order("row-major")));
+    for wrong in ["", "bad", "acc", "vector=3", "vector=32", "vector=", "NCWH", "abm", "a8m", "Dense"] {
+        let sentence = wrong.parse::<Claim>().unwrap_err();
+        assert!(
+            sentence.starts_with(&format!("`{wrong}` is no claim about a layout: those are dense, row-major")),
+            "{sentence}"
+        );
+    }
 }
 
 /// The address that an index has in a dense tensor of oneDNN with a tag, from the lowest one on.

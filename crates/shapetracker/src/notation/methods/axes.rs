@@ -51,12 +51,15 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// Two axes exchanged; in NumPy, and without two axes, all of them in a new order.
     pub(super) fn transpose(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        if parsed.methods == Methods::Ours {
-            return self.ours(parsed, called);
-        }
         let mut ahead = self.tokens.clone();
         if self.opened.is_none() {
             ahead.advance();
+        }
+        if ahead.at_argument_name() && ["dim0", "dim1"].contains(&ahead.word()) {
+            return self.swapaxes(parsed, called);
+        }
+        if parsed.methods == Methods::Ours {
+            return self.ours(parsed, called);
         }
         let alone = !matches!(ahead.token, Token::Open(_)) && !ahead.at_argument_name();
         let axes = self.integer_arguments("an axis")?;
@@ -70,7 +73,15 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// Two axes exchanged, in all libraries.
     pub(super) fn swapaxes(&mut self, _: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let axes = self.integer_arguments("an axis")?;
+        // It is the same whichever of them is called the first: to NumPy `axis1` is, and to PyTorch it is the second.
+        let (mut axes, begin) = (Dims::new(), called.begin);
+        self.fields("`(`", &["dim0|axis0|dims|axes", "dim1|axis1", "axis2"], &mut |reader, _| {
+            for axis in reader.one_or_more("an axis")?.iter() {
+                axes.push(reader.whole(axis, "an axis", begin)?);
+            }
+            Ok(())
+        })?;
+        self.advance();
         match axes[..] {
             [a, b] => Ok(MovementOf::Transpose(a, b).into()),
             _ => Err(self.wrong(called.span.start, format!("expected two axes, found {}", axes.len()))),
@@ -81,20 +92,47 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         Ok(MovementOf::Permute(self.integer_arguments("an axis")?).into())
     }
 
+    /// Axes moved to other places, and the others left in their order between them.
     pub(super) fn moveaxis(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        const WHAT: &str =
-            "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`";
         let begin = called.span.start;
-        if matches!(self.second(), Token::Open(_)) {
-            return Err(self.wrong(begin, WHAT));
-        }
-        let [from, to] = self.integer_arguments("an axis")?[..] else { return Err(self.wrong(begin, WHAT)) };
+        let mut given: [Option<Dims>; 2] = [None, None];
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
+            let axes = reader.one_or_more("an axis")?;
+            let axes = axes.iter().map(|axis| reader.whole(axis, "an axis", begin));
+            given[field] = Some(axes.collect::<Result<Dims, ParseError>>()?);
+            Ok(())
+        })?;
+        self.advance();
+        let [Some(from), Some(to)] = given else {
+            return Err(self.wrong(begin, "expected two axes, or two tuples of axes: from where, and to where"));
+        };
         let rank = self.rank(parsed, begin)?;
-        let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
-        let (from, to) = (axis(from)?, axis(to)?);
-        let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
-        order.insert(to, from as i64);
+        let [from, to] = [&from, &to].map(|axes| self.different("moveaxis", axes, rank, begin));
+        let (from, to) = (from?, to?);
+        if from.len() != to.len() {
+            let message = format!("moveaxis: {} axes and {} places: each axis takes one", from.len(), to.len());
+            return Err(self.wrong(begin, message));
+        }
+        let mut order: Dims = (0..rank as i64).filter(|axis| !from.contains(axis)).collect();
+        let mut moved: Vec<(i64, i64)> = to.iter().copied().zip(from.iter().copied()).collect();
+        moved.sort_unstable();
+        for (to, from) in moved {
+            order.insert(to as usize, from);
+        }
         Ok(MovementOf::Permute(order).into())
+    }
+
+    /// Axes of an array, each once.
+    fn different(&self, op: &'static str, axes: &[i64], rank: usize, begin: usize) -> Result<Dims, ParseError> {
+        let mut found = Dims::new();
+        for &axis in axes {
+            let axis = resolve_axis(op, axis, rank).map_err(|err| self.refused(begin, &err))? as i64;
+            if found.contains(&axis) {
+                return Err(self.wrong(begin, format!("{op}: axis {axis} is named twice")));
+            }
+            found.push(axis);
+        }
+        Ok(found)
     }
 
     /// NumPy's `rollaxis`: an axis moved to the place in front of another one, where that was before.
@@ -322,9 +360,27 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         Ok(op.into())
     }
 
-    pub(super) fn expand_dims(&mut self, _: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let [axis] = self.named_numbers(called, [None])?;
-        Ok(MovementOf::Unsqueeze(self.whole(&axis, "an axis", called.begin)?).into())
+    /// New axes of size 1 at places of the array that results.
+    pub(super) fn expand_dims(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
+        let (begin, mut axes, mut is_given) = (called.begin, Dims::new(), false);
+        self.fields("`(`", &called.arguments(), &mut |reader, _| {
+            is_given = true;
+            for axis in reader.one_or_more("a number for `axis`")?.iter() {
+                axes.push(reader.whole(axis, "an axis", begin)?);
+            }
+            Ok(())
+        })?;
+        if !is_given {
+            return Err(self.expected("a number for `axis`"));
+        }
+        self.advance();
+        if let [axis] = axes[..] {
+            return Ok(MovementOf::Unsqueeze(axis).into());
+        }
+        let rank = self.rank(parsed, begin)? + axes.len();
+        let mut axes = self.different("expand_dims", &axes, rank, begin)?;
+        axes.sort_unstable();
+        Ok(axes.iter().map(|&axis| MovementOf::Unsqueeze(axis)).collect::<Vec<_>>().into())
     }
 
     /// Axes reversed; in NumPy all of them where none is named.

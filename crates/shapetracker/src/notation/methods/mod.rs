@@ -243,14 +243,14 @@ methods! {
         "The last two axes exchanged." => Self::matrix_reversed;
     "t" "()", PYTORCH,
         "The two axes exchanged." => Self::reversed_matrix;
-    "swapaxes" "(axis, axis)", BOTH,
+    "swapaxes" "(axis1, axis2)", BOTH,
         "Two axes exchanged." => Self::swapaxes;
     "swapdims" "(dim0, dim1)", PYTORCH,
         "Two axes exchanged." => Self::swapaxes;
     "moveaxis" "(source, destination)", BOTH,
-        "An axis moved to another place." => Self::moveaxis;
+        "An axis, or several, moved to other places." => Self::moveaxis;
     "movedim" "(source, destination)", PYTORCH,
-        "An axis moved to another place." => Self::moveaxis;
+        "An axis, or several, moved to other places." => Self::moveaxis;
     "rollaxis" "(axis, start)", NUMPY,
         "An axis moved backwards, in front of another one." => Self::rollaxis;
     "permute_dims" "(axes)", NUMPY,
@@ -270,7 +270,7 @@ methods! {
     "unflatten" "(dim, sizes)", PYTORCH,
         "An axis cut into several." => Self::unflatten;
     "expand_dims" "(axis)", NUMPY,
-        "A new axis of size 1." => Self::expand_dims;
+        "A new axis of size 1, or several." => Self::expand_dims;
     "narrow" "(dim, start, length)", PYTORCH,
         "A range of one axis." => Self::narrow;
     "select" "(dim, index)", PYTORCH,
