@@ -141,7 +141,7 @@ def predicted(x: Any, y: Any, addresses: np.ndarray) -> dict[Any, int]:
     return held
 
 
-def test_no_task_holds_more_than_nine_chunks() -> None:
+def test_no_task_holds_more_than_three_chunks_or_a_tenth() -> None:
     rng = random.Random(36)
     cut = 0
     for case in range(oracle.cases(300)):
@@ -151,7 +151,8 @@ def test_no_task_holds_more_than_nine_chunks() -> None:
         tracker = tracker_of(shape, steps)
         y, plan = std.apply(tracker, x, chunks), std.plan(tracker, x, chunks)
         held = predicted(x, y, addresses)
-        assert max(held.values()) <= 9 * max(largest_chunk(x), largest_chunk(y)), (case, shape, steps, x.chunks, y.chunks)
+        most = max(3 * max(largest_chunk(x), largest_chunk(y)), x.nbytes // 10)
+        assert max(held.values()) <= most, (case, shape, steps, x.chunks, y.chunks)
         assert max(held.values()) == plan.largest_bytes and len(held) == plan.tasks + plan.cuts
         cut += plan.cuts
         for key in held:
@@ -161,7 +162,7 @@ def test_no_task_holds_more_than_nine_chunks() -> None:
         if case % 5 == 0:
             # What ran, after dask has fused what it fuses, is what was predicted.
             ran = Held(y)
-            assert all(ran.of(key) <= 9 * max(largest_chunk(x), largest_chunk(y)) for key in ran.graph)
+            assert all(ran.of(key) <= most for key in ran.graph)
             for key in held:
                 if key in ran.graph and all(given in ran.graph for given in y.__dask_graph__()[key].dependencies):
                     assert ran.of(key) == held[key], key
@@ -187,7 +188,7 @@ def test_tasks_of_reshapes_hold_little(shape: tuple[int, ...], chunks: Any, afte
         y = std.reshape(x, *after)
         plan = std.plan(lambda x: x.reshape(*after), x)
         ran = Held(y)
-        assert ran.most() <= plan.largest_bytes <= 9 * max(largest_chunk(x), largest_chunk(y))
+        assert ran.most() <= plan.largest_bytes <= 3 * largest_chunk(y)
         assert np.array_equal(y.compute(), values_of(shape, "f8").reshape(after))
         if chunks == "auto":
             # Without cut pieces tasks took 14 to 20 whole chunks and held 195 to 297 kB; dask's own hold about two chunks.

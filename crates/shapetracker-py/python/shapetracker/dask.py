@@ -52,8 +52,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "apply", "plan", "reshape"]
 
-CHUNKS = 9
-"""How many chunks' bytes a task may hold where nothing is said: to cut eight chunks that become one takes longer than it saves."""
+CHUNKS = 3
+"""How many chunks' bytes any task may hold where nothing is said."""
+PART = 10
+"""So much of an array any task may hold, up to dask's size of a chunk: to cut pieces takes longer."""
 
 # Only some of dask has types.
 _da: Any = dask.array
@@ -87,8 +89,9 @@ def apply(
     `memory` is what one task may hold, its inputs and its output together: a number of bytes or a size such as "1 GiB". Where
     chunks are chosen they are so small that it suffices. A task that would hold more, if it took the chunks of the array
     that its output touches, takes pieces of them instead, each cut out of one chunk by a task before it. Then it holds at
-    most two output chunks, and the task before it one chunk and the piece. None stands for nine chunks, of the array or of
-    the result, whichever are larger: eight that become one are faster uncut.
+    most two output chunks, and the task before it one chunk and the piece. None stands for three chunks, of the array or of
+    the result, whichever are larger, or a tenth of the array where that is more, up to dask's `array.chunk-size`: so little need
+    not be cut, which takes longer.
 
     Raises ValueError for a tracker that reaches past the array, for chunks that do not add up, for an array whose chunks
     have unknown sizes, and for memory that is too little for some task.
@@ -216,7 +219,8 @@ class _Job:
         while True:
             self.touches = Touches(tracker, source, Cut(cut_as_wanted(tracker, source, wanted, target, most)))
             cut = self.touches.target
-            self.limit = self.memory or self.dtype.itemsize * CHUNKS * max(largest, max(map(cut.numel, cut.all()), default=0))
+            chunks = CHUNKS * max(largest, max(map(cut.numel, cut.all()), default=0))
+            self.limit = self.memory or self.dtype.itemsize * max(chunks, min(good, math.prod(source.shape) // PART))
             most = self._most()
             if self.memory is None or most <= self.memory:
                 break
