@@ -107,10 +107,71 @@ function nearer(one: number, other: number): boolean {
   return Math.abs(Math.log(one / 1.6)) <= Math.abs(Math.log(other / 1.6));
 }
 
+/** Of so many elements all are seen at once, unless they would be a strip. */
+const MOST_SEEN = 1e7;
+/** What is longer or taller than this, for its height or width, is a strip. */
+const LONGEST_STRIP = 12;
+/** What it costs, as a logarithm of the proportions, that one of the last two axes is no longer a row or column. */
+const UNUSUAL = 0.9;
+
+/** All axes as rows, columns and facets, in the proportions of a screen as nearly as they can be; null where that is a strip. */
+function allSeen(shape: readonly number[], long: readonly number[]): Place[] | null {
+  if (long.length < 3 || long.length > 10 || shape.reduce((all, size) => all * size, 1) > MOST_SEEN) return null;
+  const [last, second] = [long.at(-1)!, long.at(-2)!];
+  let best: { cost: number; across: number[]; down: number[] } | null = null;
+  for (let set = 1; set < 2 ** long.length - 1; set++) {
+    const across = long.filter((_, at) => (set >> at) % 2 === 1);
+    const down = long.filter((_, at) => (set >> at) % 2 === 0);
+    const extent = (axes: number[]): number => new Lane(shape, axes.slice(0, -1), axes.slice(-1)).extent;
+    const wide = extent(across) / extent(down);
+    if (Math.max(wide, 1 / wide) > LONGEST_STRIP) continue;
+    const usual = Number(across.at(-1) === last) + Number(down.at(-1) === second);
+    const cost = Math.abs(Math.log(wide / 1.6)) + (2 - usual) * UNUSUAL;
+    if (best === null || cost < best.cost) best = { cost, across, down };
+  }
+  if (best === null) return null;
+  const places: Place[] = shape.map(() => "slider");
+  for (const axis of best.across) places[axis] = axis === best.across.at(-1) ? "columns" : "across";
+  for (const axis of best.down) places[axis] = axis === best.down.at(-1) ? "rows" : "down";
+  return places;
+}
+
+/** Where axes go by their place alone: the last two are a matrix, those before it facets. They stay there through all steps. */
+export function fixedPlaces(shape: readonly number[]): Place[] {
+  const long = shape.flatMap((size, axis) => (size === 1 ? [] : [axis])).reverse();
+  const places: Place[] = shape.map(() => "slider");
+  for (const [at, axis] of long.entries()) {
+    places[axis] = at === 0 ? "columns" : at === 1 ? "rows" : at % 2 === 0 ? "across" : "down";
+  }
+  return places;
+}
+
+/** Every how-manieth element along each axis is shown, so that no direction has more cells than there is room for. */
+export function thinned(shape: readonly number[], wide: number, tall: number): number[] {
+  const places = fixedPlaces(shape);
+  const steps = shape.map(() => 1);
+  for (const [names, room] of [
+    [["columns", "across"], wide],
+    [["rows", "down"], tall],
+  ] as const) {
+    const axes = shape.flatMap((_, axis) => ((names as readonly Place[]).includes(places[axis]!) ? [axis] : []));
+    axes.sort((a, b) => shape[a]! - shape[b]!);
+    let rest: number = room;
+    for (const [at, axis] of axes.entries()) {
+      const most = Math.max(Math.floor(rest ** (1 / (axes.length - at)) + 1e-9), 2);
+      steps[axis] = Math.ceil(shape[axis]! / Math.min(shape[axis]!, most));
+      rest /= Math.ceil(shape[axis]! / steps[axis]!);
+    }
+  }
+  return steps;
+}
+
 /** Where axes go unless someone says otherwise: the last two are a matrix, those before it facets, then sliders. */
 export function usualPlaces(shape: readonly number[]): Place[] {
   const places: Place[] = shape.map(() => "slider");
   const long = shape.flatMap((size, axis) => (size === 1 ? [] : [axis])).reverse();
+  const all = allSeen(shape, [...long].reverse());
+  if (all !== null) return all;
   const [last, second, third, fourth] = long;
   // A tensor of one element is one cell, wherever its axes go.
   if (last === undefined) return places;

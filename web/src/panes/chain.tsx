@@ -147,6 +147,7 @@ export const ChainPane = live(() => {
       <Editor
         name="Chain as text"
         value={text}
+        placeholder="Paste a line of code, an error, or a layout"
         mark={wrong && named.value === null ? placeOf(fault, text) : null}
         invalid={wrong}
         describedBy={wrong ? "chain-fault" : "chain-help"}

@@ -36,6 +36,8 @@ function fetchOperations(): void {
 const caret = signal<number | null>(null);
 /** The text for which the list was closed. */
 const closed = signal<string | null>(null);
+/** The text when the caret was last looked at: what comes as a whole is not being written. */
+let known = chain.peek();
 const chosen = signal(0);
 
 /** The word that is being written after a dot, and where it begins. */
@@ -166,6 +168,9 @@ export const completes: Completion = {
   moved(to) {
     fetchOperations();
     if (caret.peek() !== to) chosen.value = 0;
+    const text = chain.peek();
+    if (Math.abs(text.length - known.length) > 1) closed.value = text;
+    known = text;
     caret.value = to;
   },
   pressed({ key, ctrlKey, metaKey, altKey, shiftKey }) {
