@@ -111,28 +111,38 @@ function nearer(one: number, other: number): boolean {
 const MOST_SEEN = 1e7;
 /** What is longer or taller than this, for its height or width, is a strip. */
 const LONGEST_STRIP = 12;
-/** What it costs, as a logarithm of the proportions, that one of the last two axes is no longer a row or column. */
-const UNUSUAL = 0.9;
+/** The proportions of the place for the picture, and how slender the picture is drawn at most. */
+const SCREEN = 1.6;
+const SLENDER = 0.3;
+/** What it costs, as a logarithm of the area, that one of the last two axes is no longer the column or the row. */
+const UNUSUAL = 0.4;
+/** Rows and columns are of axes that have so many elements, where there are some. */
+const FEW = 8;
 
-/** All axes as rows, columns and facets, in the proportions of a screen as nearly as they can be; null where that is a strip. */
+/** All axes as rows, columns and facets, so that the picture is as large as it can be; null where that is a strip. */
 function allSeen(shape: readonly number[], long: readonly number[]): Place[] | null {
   if (long.length < 3 || long.length > 10 || shape.reduce((all, size) => all * size, 1) > MOST_SEEN) return null;
-  const [last, second] = [long.at(-1)!, long.at(-2)!];
-  let best: { cost: number; across: number[]; down: number[] } | null = null;
+  let best: { cost: number; lanes: Lane[] } | null = null;
   for (let set = 1; set < 2 ** long.length - 1; set++) {
-    const across = long.filter((_, at) => (set >> at) % 2 === 1);
-    const down = long.filter((_, at) => (set >> at) % 2 === 0);
-    const extent = (axes: number[]): number => new Lane(shape, axes.slice(0, -1), axes.slice(-1)).extent;
-    const wide = extent(across) / extent(down);
+    const lanes = [1, 0].map((side) => {
+      const axes = long.filter((_, at) => (set >> at) % 2 === side);
+      const within = axes.findLast((axis) => shape[axis]! >= FEW) ?? axes.at(-1)!;
+      return new Lane(shape, axes.filter((axis) => axis !== within), [within]);
+    });
+    const [across, down] = lanes as [Lane, Lane];
+    const wide = across.extent / down.extent;
     if (Math.max(wide, 1 / wide) > LONGEST_STRIP) continue;
-    const usual = Number(across.at(-1) === last) + Number(down.at(-1) === second);
-    const cost = Math.abs(Math.log(wide / 1.6)) + (2 - usual) * UNUSUAL;
-    if (best === null || cost < best.cost) best = { cost, across, down };
+    const area = wide > SCREEN ? SCREEN * Math.max(SCREEN / wide, SCREEN * SLENDER) : Math.max(wide, SLENDER);
+    const usual = Number(across.within[0] === long.at(-1)) + Number(down.within[0] === long.at(-2));
+    const cost = (2 - usual) * UNUSUAL - Math.log(area);
+    if (best === null || cost < best.cost) best = { cost, lanes };
   }
   if (best === null) return null;
   const places: Place[] = shape.map(() => "slider");
-  for (const axis of best.across) places[axis] = axis === best.across.at(-1) ? "columns" : "across";
-  for (const axis of best.down) places[axis] = axis === best.down.at(-1) ? "rows" : "down";
+  for (const [at, { facets, within }] of best.lanes.entries()) {
+    for (const axis of facets) places[axis] = at === 0 ? "across" : "down";
+    places[within[0]!] = at === 0 ? "columns" : "rows";
+  }
   return places;
 }
 
@@ -144,26 +154,6 @@ export function fixedPlaces(shape: readonly number[]): Place[] {
     places[axis] = at === 0 ? "columns" : at === 1 ? "rows" : at % 2 === 0 ? "across" : "down";
   }
   return places;
-}
-
-/** Every how-manieth element along each axis is shown, so that no direction has more cells than there is room for. */
-export function thinned(shape: readonly number[], wide: number, tall: number): number[] {
-  const places = fixedPlaces(shape);
-  const steps = shape.map(() => 1);
-  for (const [names, room] of [
-    [["columns", "across"], wide],
-    [["rows", "down"], tall],
-  ] as const) {
-    const axes = shape.flatMap((_, axis) => ((names as readonly Place[]).includes(places[axis]!) ? [axis] : []));
-    axes.sort((a, b) => shape[a]! - shape[b]!);
-    let rest: number = room;
-    for (const [at, axis] of axes.entries()) {
-      const most = Math.max(Math.floor(rest ** (1 / (axes.length - at)) + 1e-9), 2);
-      steps[axis] = Math.ceil(shape[axis]! / Math.min(shape[axis]!, most));
-      rest /= Math.ceil(shape[axis]! / steps[axis]!);
-    }
-  }
-  return steps;
 }
 
 /** Where axes go unless someone says otherwise: the last two are a matrix, those before it facets, then sliders. */

@@ -69,6 +69,8 @@ export interface Scene {
   positions?: Source | null;
   /** The mesh that the colour of devices is about. */
   devices?: string;
+  /** Where the colour of an address is on the ramp, if that is not where the address is in its range. */
+  shade?: ((address: number) => number) | null;
 }
 
 /** The cells that the samples of a tile stand for. */
@@ -355,7 +357,7 @@ export function isRanged(color: string): boolean {
 
 /** The values that the colour of a tile says. */
 export function valuesOf(tile: Tile, color: string): Values | null {
-  if (color !== "address" && !color.startsWith("mod") && !color.startsWith(SCALES)) return tile.shades;
+  if (color !== "address" && !color.startsWith("mod")) return tile.shades;
   return tile.range ?? { mean: tile.addresses, low: tile.addresses, high: tile.addresses };
 }
 
@@ -408,7 +410,8 @@ export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
       },
     };
   }
-  if (color.startsWith(SCALES)) return { share: scaled(color, mean), apart: null };
+  const { shade } = scene;
+  if (shade != null) return { share: (sample) => shade(mean[sample]!), apart: null };
   const wide = high - low;
   if (!(wide > 0)) return plain;
   return {
@@ -417,35 +420,6 @@ export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
       return share > 0 ? (share < 1 ? share : 1) : 0;
     },
     apart: lows === highs || tile.step === 1 ? null : (sample) => (highs[sample]! - lows[sample]!) / wide,
-  };
-}
-
-/** How the name of a colour begins that says where an address lies on several scales at once. */
-const SCALES = "scales";
-
-/**
- * A colour that tells steps along every axis apart, however small they are: the strides of the base, from the largest, are scales,
- * and how far an address is on each of them counts less and less.
- */
-export function scalesOf([low, high]: readonly [Integer, Integer], strides: readonly Integer[]): string {
-  const periods = [...new Set(strides.map((stride) => Math.abs(Number(stride))))].filter((stride) => stride > 0);
-  return [SCALES, Number(low), Number(high) + 1 - Number(low), ...periods.sort((a, b) => b - a)].join(":");
-}
-
-function scaled(color: string, addresses: Float64Array): (sample: number) => number {
-  const [low, ...widths] = color.split(":").slice(1).map(Number) as [number, ...number[]];
-  const scales = widths.flatMap((width, at) => {
-    const unit = widths[at + 1] ?? 1;
-    const last = Math.ceil(width / unit) - 1;
-    return last > 0 ? [{ width, unit, last }] : [];
-  });
-  const total = (scales.length * (scales.length + 1)) / 2;
-  return (sample) => {
-    const from = addresses[sample]! - low;
-    return scales.reduce((share, { width, unit, last }, at) => {
-      const digit = Math.min(Math.floor((((from % width) + width) % width) / unit), last);
-      return share + ((scales.length - at) / total) * (digit / last);
-    }, 0);
   };
 }
 

@@ -1,49 +1,52 @@
-/** Code as a change of the code that was typed: what is new in it is marked. */
+/** Code as a change of the code that was typed: the calls that are new in it are marked. */
 import { Fragment, h } from "preact";
 
-/** Longer texts are not compared. */
-const MOST_WORDS = 400;
+/** Texts of more calls are not compared. */
+const MOST_CALLS = 200;
 
-function words(text: string): string[] {
-  return text.match(/\w+|\s+|[^\w\s]/g) ?? [];
+/** The calls of a chain with the dots in front of them: what stands in brackets is a part of its call. */
+function calls(text: string): string[] {
+  const list = [""];
+  let depth = 0;
+  for (const letter of text) {
+    if ("([{".includes(letter)) depth++;
+    if (")]}".includes(letter)) depth--;
+    if (depth === 0 && letter === ".") list.push("");
+    list[list.length - 1] += letter;
+  }
+  return list;
 }
 
-/** Which words of a text are not among those of another one, in the longest order that both have. */
+/** The same call, however it is spaced and whether its arguments are a tuple. */
+function plain(call: string): string {
+  return call.replace(/\s/g, "").replace(/\(\((.*)\)\)/, "($1)");
+}
+
+/** Which calls of a text are not among those of another one, in the longest order that both have. */
 export function news(from: string, to: string): { text: string; isNew: boolean }[] {
-  const [a, b] = [words(from).filter((word) => word.trim() !== ""), words(to)];
-  const said = b.flatMap((word, at) => (word.trim() === "" ? [] : [at]));
-  if (a.length * said.length > MOST_WORDS ** 2) return [{ text: to, isNew: false }];
-  // From the end: how many words both have from here on.
-  const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(said.length + 1));
+  const [a, b] = [calls(from).map(plain), calls(to)];
+  if (Math.max(a.length, b.length) > MOST_CALLS) return [{ text: to, isNew: false }];
+  const same = (i: number, j: number): boolean => a[i] === plain(b[j]!);
+  // From the end: how many calls both have from here on.
+  const common = Array.from({ length: a.length + 1 }, () => new Uint8Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = said.length - 1; j >= 0; j--) {
-      const same = a[i] === b[said[j]!];
-      common[i]![j] = same ? common[i + 1]![j + 1]! + 1 : Math.max(common[i + 1]![j]!, common[i]![j + 1]!);
+    for (let j = b.length - 1; j >= 0; j--) {
+      common[i]![j] = same(i, j) ? common[i + 1]![j + 1]! + 1 : Math.max(common[i + 1]![j]!, common[i]![j + 1]!);
     }
   }
-  const kept = new Set<number>();
-  for (let i = 0, j = 0; i < a.length && j < said.length; ) {
-    if (a[i] === b[said[j]!]) {
-      kept.add(said[j]!);
-      i++;
-      j++;
-    } else if (common[i + 1]![j]! >= common[i]![j + 1]!) i++;
-    else j++;
-  }
-  const parts: { text: string; isNew: boolean }[] = [];
-  for (const [at, word] of b.entries()) {
-    const isNew = word.trim() === "" ? (parts.at(-1)?.isNew ?? false) : !kept.has(at);
-    const last = parts.at(-1);
-    if (last?.isNew === isNew) last.text += word;
-    else parts.push({ text: word, isNew });
-  }
-  return parts;
+  let i = 0;
+  return b.map((text, j) => {
+    while (i < a.length && !same(i, j) && common[i + 1]![j]! === common[i]![j]!) i++;
+    const kept = i < a.length && same(i, j);
+    if (kept) i++;
+    // The array is whatever it is called there.
+    return { text, isNew: !kept && j > 0 };
+  });
 }
 
 export function Changed({ from, to }: { from: string; to: string }) {
   const parts = news(from, to);
   // Of other code nothing is a change.
-  const kept = parts.reduce((all, { text, isNew }) => all + (isNew ? 0 : text.length), 0);
-  if (2 * kept < to.length) return <>{to}</>;
+  if (parts.filter(({ isNew }) => !isNew).length < 2) return <>{to}</>;
   return <>{parts.map(({ text, isNew }) => (isNew ? <ins>{text}</ins> : text))}</>;
 }

@@ -31,9 +31,6 @@ effect(() => {
   });
 });
 
-/** What is said at once; the rest is one press away. */
-const FIRST = new Set(["order", "BLAS"]);
-
 export const Described = live(() => {
   if (asked.value !== null && request.value === null) return null;
   const lines = found.value?.lines ?? [];
@@ -59,7 +56,7 @@ export const Described = live(() => {
       )}
       {lines.length > 0 && (
         <details>
-          <summary>TMA, cuDNN, vectors, and what libraries report</summary>
+          <summary>All of how it lies in memory: TMA, cuDNN, vectors, what libraries report</summary>
           <label class="beside">
             elements of
             <select value={bytes.value} onChange={(event) => (bytes.value = Number(event.currentTarget.value))}>
@@ -69,16 +66,14 @@ export const Described = live(() => {
             </select>
           </label>
           <dl>
-            {lines
-              .filter(({ topic }) => !FIRST.has(topic))
-              .map(({ topic, text }) => (
-                <>
-                  <dt>{topic}</dt>
-                  <dd>
-                    <Prose text={text} />
-                  </dd>
-                </>
-              ))}
+            {lines.map(({ topic, text }) => (
+              <>
+                <dt>{topic}</dt>
+                <dd>
+                  <Prose text={text} />
+                </dd>
+              </>
+            ))}
           </dl>
         </details>
       )}

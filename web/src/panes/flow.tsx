@@ -4,13 +4,12 @@
  */
 import { Component, createRef, Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
-import { scalesOf } from "../draw/tiles";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
 import { renumber } from "../renumber";
 import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
-import { thinned } from "../lane";
+import { scaled, thinned } from "../thin";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
@@ -36,10 +35,9 @@ const CELLS = [36, 18] as const;
 const SHADES = 256;
 
 /** The colour of an address in all pictures: the same through all steps. */
-const scale = computed((): string => {
+const shade = computed(() => {
   const [range, strides] = [layout.value?.addresses ?? null, start.value?.strides ?? null];
-  if (range === null || strides === null || Number(range[1]) - Number(range[0]) < SHADES) return "address";
-  return scalesOf(range, strides);
+  return range === null || strides === null || Number(range[1]) - Number(range[0]) < SHADES ? null : scaled(range, strides);
 });
 
 /** The text of an operation or a start with its numbers as fields. */
@@ -103,7 +101,7 @@ function shift(at: number, by: 1 | -1): void {
 
 /** How far a step along each axis goes in memory: an arrow for each axis, as long as the stride has digits. */
 function Strides({ shape, strides }: { shape: readonly Integer[]; strides: readonly Integer[] | null }) {
-  if (strides === null) return <span class="soft strides">several views: no one stride an axis</span>;
+  if (strides == null) return <span class="soft strides">several views: no one stride an axis</span>;
   const axes = shape.map((size, axis) => ({ size, stride: strides[axis]! })).filter(({ size }) => Number(size) !== 1);
   if (axes.length === 0 || axes.length > MOST_ARROWS) return null;
   return (
@@ -208,7 +206,7 @@ function Picture({ station, source, plain, shape, index, name, pressed, pick, po
       shape={shape}
       index={index}
       {...(steps === null ? {} : { steps })}
-      color={large ? scale.value : "address"}
+      shade={large ? shade.value : null}
       addresses={result.value === null ? null : (layout.value?.addresses ?? null)}
       width={stations.value.length > FEW ? WIDE.many : WIDE.few}
       height={TALL}
@@ -459,15 +457,15 @@ class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolea
     }
     const end = box.querySelector<HTMLElement>(".memory-end output");
     if (end !== null && this.props.ends) {
-      const [x, y] = [box.querySelector<HTMLElement>(".memory-end")!, end].reduce(
-        ([x, y], { offsetLeft, offsetTop }) => [x + offsetLeft, y + offsetTop],
-        [0, end.offsetHeight / 2] as [number, number],
-      );
+      const place = box.querySelector<HTMLElement>(".memory-end")!;
+      const x = place.offsetLeft + (place.firstElementChild as HTMLElement).offsetLeft - 4;
+      const y = place.offsetTop + end.offsetTop + end.offsetHeight / 2;
       points.push({ left: x, right: x, y });
     }
     // From the edge of one picture to that of the next, at the height of the element: what cells say stays readable.
     const below = getComputedStyle(box).flexDirection === "column";
-    const gutter = Math.min(...points.map(({ left }) => left)) - 14;
+    const pictures = points.slice(0, this.props.places.size);
+    const gutter = Math.min(...pictures.map(({ left }) => left)) - 18;
     const parts = points.slice(1).map((to, at) => {
       const from = points[at]!;
       if (below) return `M${from.left} ${from.y}C${gutter} ${from.y} ${gutter} ${to.y} ${to.left} ${to.y}`;
@@ -578,7 +576,7 @@ export const FlowPane = live(() => {
   const unread = at !== null && blocks.value[at] === undefined;
   const known = detail.value?.layout === layout.value ? detail.value : null;
   const byViews = page.value.flow === "views";
-  const title = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
+  const title = byViews ? "View by view" : "Step by step";
   return (
     <section class="pane flow" id="flow" aria-labelledby="flow-title">
       <div class="pane-head">

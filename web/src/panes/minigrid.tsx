@@ -157,6 +157,8 @@ interface Props {
   modes?: Integer[][] | null;
   /** Axes go where their place says, and every how-manieth element of each is shown: none for all. */
   steps?: readonly number[];
+  /** The colour of an address, where it is not that of the ramp over all of them. */
+  shade?: ((address: number) => number) | null;
   /** The numbers of rows and columns. */
   headers?: boolean;
   /** What it shows, for those who do not see it; without it, it is an ornament of what stands beside it. */
@@ -196,13 +198,13 @@ export class MiniGrid extends Component<Props> {
     const layout = this.layout();
     const { shape } = layout;
     if (shades === null || shape.includes(0) || !shape.every(Number.isSafeInteger)) return null;
-    const { steps } = this.props;
+    const { steps, shade = null } = this.props;
     const lanes = plan(shape, steps === undefined ? usualPlaces(shape) : fixedPlaces(shape));
     const shown = index?.map((at, axis) => Math.floor(at / (steps?.[axis] ?? 1))) ?? null;
     const inside = shown !== null && shown.length === shape.length && shown.every((at, axis) => at < shape[axis]!);
     const fixed = shape.map((_, axis) => (inside && lanes.sliders.includes(axis) ? shown[axis]! : 0));
     return {
-      scene: { layout, plan: lanes, fixed, color },
+      scene: { layout, plan: lanes, fixed, color, shade },
       label,
       theme: shades,
       camera: null,

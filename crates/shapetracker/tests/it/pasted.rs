@@ -95,7 +95,7 @@ fn what_people_paste_is_the_chain_that_it_is_about() {
         // Whatever the exception is, the line that raised it says what was asked for.
         (
             "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    np.zeros((2, 3))[:, 0, 0]\nIndexError: too many indices for array: array is 2-dimensional, but 3 were indexed",
-            "! there are 3 indices for 2 axes",
+            "! expected at most 2 entries, one per axis",
         ),
         (
             "IndexError: too many indices for array: array is 2-dimensional, but 3 were indexed",
