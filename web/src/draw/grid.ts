@@ -85,6 +85,12 @@ function thinnest(along: number, room: number): number {
   return Math.max(THINNEST, Math.min(along * SLENDER, room));
 }
 
+/** The pixel of the screen nearest to a place. */
+function whole(at: number): number {
+  const ratio = window.devicePixelRatio || 1;
+  return Math.round(at * ratio) / ratio;
+}
+
 /** What labels and their sizes depend on. */
 type GridScene = Pick<GridView, "scene" | "label" | "bare">;
 
@@ -348,8 +354,6 @@ export class GridCanvas extends Sheet {
     const { step } = tile;
     const [r0, c0] = [tile.row * SIDE * step, tile.column * SIDE * step];
     // Edges between pixels would show as lines between tiles.
-    const ratio = window.devicePixelRatio || 1;
-    const whole = (at: number): number => Math.round(at * ratio) / ratio;
     const x = whole(left + (c0 - camera.x) * wide);
     const y = whole(top + (r0 - camera.y) * tall);
     // The last sample may stand for less than the others: what is beyond the end is cut off.
@@ -476,11 +480,11 @@ export class GridCanvas extends Sheet {
     const [across, down] = [lined(plan.column), lined(plan.row)];
     for (let column = columns[0]; column <= columns[1]; column++) {
       const line = across(firstColumn + column);
-      pen.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * tall);
+      pen.fillRect(whole(px(column) - line / 2), py(rows[0]), line, (rows[1] - rows[0]) * tall);
     }
     for (let row = rows[0]; row <= rows[1]; row++) {
       const line = down(firstRow + row);
-      pen.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * wide, line);
+      pen.fillRect(px(columns[0]), whole(py(row) - line / 2), (columns[1] - columns[0]) * wide, line);
     }
     this.labels(tile, view, rows, columns, px, py, frame);
   }
