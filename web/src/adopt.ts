@@ -6,6 +6,7 @@ import { effect, signal } from "@preact/signals-core";
 import { ask } from "./ask";
 import { blocks, idle, start, trouble } from "./layout";
 import { AFRESH, change, page } from "./page";
+import { pasted } from "./typing";
 
 /** What the end of the range of a variable is taken to be. */
 const ASSUMED = 4;
@@ -13,18 +14,13 @@ const ASSUMED = 4;
 /** The expression whose ranges are assumed, and what is said of it. */
 export const assumed = signal<{ index: string; says: string } | null>(null);
 
-/** What stood in the text before, to tell a text that came as a whole from one that is typed. */
-let last = page.peek().chain;
-
 effect(() => {
   const { mode, chain } = page.value;
-  if (!idle.value || mode !== "chain") return;
-  const whole = Math.abs(chain.length - last.length) > 1;
-  last = chain;
+  if (!idle.value || mode !== "chain" || pasted.value !== chain) return;
   const said = trouble.value?.fault.kind;
   const begun = blocks.value.length > 0 || start.value?.shape != null;
   // Code has names and numbers with an operator between them; a name alone is an array.
-  if (!whole || begun || said === undefined || said === "fetch" || !/[\w)]\s*[*+%/^&|<>-]/.test(chain)) return;
+  if (begun || said === undefined || said === "fetch" || !/[\w)]\s*[*+%/^&|<>-]/.test(chain)) return;
   void ask("variables", { text: chain.trim() }, "variables").then((found) => {
     if (found?.ok !== true || found.value.names.length === 0 || page.peek().chain !== chain) return;
     const { names } = found.value;

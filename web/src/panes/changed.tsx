@@ -4,15 +4,16 @@ import { Fragment, h } from "preact";
 /** Texts of more calls are not compared. */
 const MOST_CALLS = 200;
 
-/** The calls of a chain with the dots in front of them: what stands in brackets is a part of its call. */
+/** The calls of code with the dots in front of them: what stands in brackets is a part of its call. */
 function calls(text: string): string[] {
   const list = [""];
   let depth = 0;
   for (const letter of text) {
     if ("([{".includes(letter)) depth++;
     if (")]}".includes(letter)) depth--;
-    if (depth === 0 && letter === ".") list.push("");
-    list[list.length - 1] += letter;
+    const ends = depth === 0 && "\n;=".includes(letter);
+    if (ends || (depth === 0 && letter === ".")) list.push("");
+    if (!ends) list[list.length - 1] += letter;
   }
   return list;
 }

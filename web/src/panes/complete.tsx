@@ -4,7 +4,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { OperationHelp } from "../engine";
 import { AFRESH, chain, change } from "../page";
-import { typed } from "../typing";
+import { pasted, typed } from "../typing";
 import { live } from "./live";
 
 /** What the text needs of it. */
@@ -36,8 +36,6 @@ function fetchOperations(): void {
 const caret = signal<number | null>(null);
 /** The text for which the list was closed. */
 const closed = signal<string | null>(null);
-/** The text when the caret was last looked at: what comes as a whole is not being written. */
-let known = chain.peek();
 const chosen = signal(0);
 
 /** The word that is being written after a dot, and where it begins. */
@@ -53,7 +51,8 @@ const word = computed(() => {
 
 const options = computed((): readonly OperationHelp[] => {
   const begun = word.value;
-  if (begun === null || closed.value === chain.value) return [];
+  // What came as a whole is not being written.
+  if (begun === null || closed.value === chain.value || pasted.value === chain.value) return [];
   const small = begun.text.toLowerCase();
   const found = operations.value.filter(({ name }) => name.toLowerCase().startsWith(small));
   // Our own names first, as they say everything; the order is otherwise that of the library.
@@ -168,9 +167,6 @@ export const completes: Completion = {
   moved(to) {
     fetchOperations();
     if (caret.peek() !== to) chosen.value = 0;
-    const text = chain.peek();
-    if (Math.abs(text.length - known.length) > 1) closed.value = text;
-    known = text;
     caret.value = to;
   },
   pressed({ key, ctrlKey, metaKey, altKey, shiftKey }) {
