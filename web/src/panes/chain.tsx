@@ -128,7 +128,7 @@ const Slot = live(() => {
         </span>
       ) : (
         (preset?.text ??
-        "A shape and operations, or code as it is: NumPy, PyTorch, einops, as_strided, ShapeTracker(views=\u2026), CuTe layouts.")
+        "What you have, as it is: code, an error, a session, strides, a layout of CuTe, an expression.")
       )}
     </p>
   );
