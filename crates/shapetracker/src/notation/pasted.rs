@@ -134,8 +134,20 @@ const WITHOUT_SHAPES: [&str; 5] = [
 ];
 
 /// The words that messages and tracebacks begin with, where no name of an exception stands in front.
-const FIRST_WORDS: [&str; 12] =
-    ["Cannot", "shape", "cannot", "could", "The", "setStorage", "operands", "view", "the", "axes", "Shape", "Traceback"];
+const FIRST_WORDS: [&str; 12] = [
+    "Cannot",
+    "shape",
+    "cannot",
+    "could",
+    "The",
+    "setStorage",
+    "operands",
+    "view",
+    "the",
+    "axes",
+    "Shape",
+    "Traceback",
+];
 
 /// What a line of a session of Python begins with.
 const PROMPTS: [&str; 2] = [">>> ", "... "];
@@ -417,7 +429,10 @@ fn exception(text: &str) -> Option<Range<usize>> {
     for line in text.split_inclusive('\n') {
         let name = line.split(':').next().unwrap_or_default();
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'));
-        if is_name && ["Error", "Exception"].iter().any(|end| name.ends_with(end)) && line[name.len()..].starts_with(": ") {
+        if is_name
+            && ["Error", "Exception"].iter().any(|end| name.ends_with(end))
+            && line[name.len()..].starts_with(": ")
+        {
             return Some(at..at + line.trim_end().len());
         }
         at += line.len();
