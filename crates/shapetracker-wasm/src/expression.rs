@@ -66,7 +66,7 @@ pub(crate) fn variables(request: &Value) -> Result<Value, Fault> {
     loop {
         let mut graph = Graph::new();
         for name in &names {
-            graph.variable(*name, 1..3).map_err(|err| Fault::request(err.to_string()))?;
+            graph.variable(name, 1..3).map_err(|err| Fault::request(err.to_string()))?;
         }
         let Err(err) = graph.parse(text, syntax) else { break };
         // A name of which nothing is known is what is wrong with the text until it is one of the variables.

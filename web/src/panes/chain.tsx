@@ -85,8 +85,7 @@ const Slot = live(() => {
     finished();
     change({ chain: text, muted: [], ...AFRESH }, true);
   };
-  const blank = chain.value.trim() === "";
-  const mistake = fault !== null && !blank && fault.kind !== "question" && !helped && (
+  const mistake = fault !== null && fault.kind !== "question" && !helped && (
     <Mistake id="chain-fault" fault={fault} text={named.value === null ? chain.value : null} take={take} />
   );
   // A name asks for its shape, and goes on asking when it is known, so that it can be changed: the field stays where it is,
@@ -138,7 +137,7 @@ export const ChainPane = live(() => {
   const text = chain.value;
   const fault = trouble.value?.fault ?? null;
   // Of the shape that is asked for beside it the text is not at fault.
-  const wrong = fault !== null && !calm.value && fault.kind !== "shape" && text.trim() !== "";
+  const wrong = fault !== null && !calm.value && fault.kind !== "shape";
   const completes = completion.value;
   return (
     <section class="input" id="chain" aria-labelledby="chain-title" onFocusIn={fetchCompletion}>
