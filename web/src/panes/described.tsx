@@ -9,9 +9,9 @@ import { asked } from "./asked";
 import { live } from "./live";
 import { Prose } from "./prose";
 
-/** How many bytes an element has, as someone chose it. */
-const bytes = signal(4);
-const SIZES = [1, 2, 4, 8, 16];
+/** How many bytes an element has, as someone chose it; 0 where nobody has. */
+const bytes = signal(0);
+const SIZES = [0, 1, 2, 4, 8, 16];
 
 /** What is asked about: only chains are described. */
 const request = computed(() => {
@@ -61,7 +61,7 @@ export const Described = live(() => {
             elements of
             <select value={bytes.value} onChange={(event) => (bytes.value = Number(event.currentTarget.value))}>
               {SIZES.map((size) => (
-                <option value={size}>{counted(size, "byte")}</option>
+                <option value={size}>{size === 0 ? "any size" : counted(size, "byte")}</option>
               ))}
             </select>
           </label>
