@@ -153,18 +153,16 @@ export const App = live(() => {
           {mode.value === "chain" ? <ChainPane /> : mode.value === "view" ? <HandPane /> : <FreePane />}
           <Answer />
         </div>
-        <div class="stage">
-          {mode.value === "chain" && <FlowPane />}
-          <div class="columns">
-            <div class="wide">
-              <GridPane />
-              <Expression />
-            </div>
-            <div class="narrow">{engine.value !== "failed" && <Rest />}</div>
-          </div>
+        {mode.value === "chain" && <FlowPane />}
+        <div class="pictures">
+          <GridPane />
           <StripPane />
         </div>
-        <Compare />
+        <div class="more">
+          {engine.value !== "failed" && <Rest />}
+          <Expression />
+          <Compare />
+        </div>
       </main>
       <Spoken />
     </>

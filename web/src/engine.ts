@@ -108,6 +108,8 @@ export interface Operation {
 /** An operation of a chain, and what it did. */
 export interface Step extends Operation {
   shape: Integer[];
+  /** How far a step along each axis goes in memory; null where several views say it. */
+  strides: Integer[] | null;
   views: number;
   verdict: Verdict;
   reason: Reason | null;
@@ -120,9 +122,13 @@ export interface Start {
   span: Span;
   /** Null where there is no base shape, or one that cannot be. */
   shape: Integer[] | null;
+  /** Null where there is no tensor, or several views. */
+  strides: Integer[] | null;
   text: string;
   /** The name of an array of which no shape is known, such as `x` in `x.transpose(1, 2)`: `base` of a request says it. */
   name?: string | null;
+  /** The library that the text is code of, as far as it says so. */
+  library: LibraryAdvice["library"] | null;
   /** Of a layout of CuTe: the sizes of the modes inside each axis, the first one fastest. */
   modes?: Integer[][] | null;
 }
@@ -311,6 +317,7 @@ export interface NamedAdvice extends Omit<LibraryAdvice, "does"> {
 
 /** Sizes that are names. */
 export interface NamesAnswer {
+  library: LibraryAdvice["library"] | null;
   names: { name: string; begin: Integer | null; end: Integer | null; value: Integer }[];
   kind: "all" | "formula" | "never" | "undecided";
   /** "one view if and only if T == 1 or H == 1" */
@@ -324,6 +331,16 @@ export interface NamesAnswer {
   /** The chain with the values in place of the names; null where they do not meet what is said of them, with a reason. */
   instance: string | null;
   instance_note: string | null;
+}
+
+/** How a layout lies in memory, and what takes it: what each line is about, and a sentence that begins small. */
+export interface DescribeAnswer {
+  lines: { topic: string; text: string }[];
+}
+
+/** The names in an expression that says nothing of its variables. */
+export interface VariablesAnswer {
+  names: string[];
 }
 
 /** A tensor that is spread over devices. */
@@ -511,6 +528,9 @@ export interface Requests {
   };
   readers: { request: { source: Source; address: Integer; limit: number }; answer: ReadersAnswer };
   free: { request: FreeSource; answer: FreeAnswer };
+  /** `bytes` is how many bytes an element has, without which nothing is said of tensor maps. */
+  describe: { request: { source: ChainSource; bytes?: number }; answer: DescribeAnswer };
+  variables: { request: { text: string; syntax?: "python" | "c" }; answer: VariablesAnswer };
   compare: { request: { a: Source; b: Source; width: number; line: number }; answer: CompareAnswer };
   code: { request: { source: Source; language: Language; kernel?: boolean }; answer: { code: string } };
   json: { request: { source: ChainSource }; answer: { json: string } };
@@ -562,7 +582,9 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   expression: "code",
   json: "code",
   operations: "code",
+  describe: "code",
   free: "free",
+  variables: "free",
   names: "names",
   devices: "devices",
   kernel: "kernels",

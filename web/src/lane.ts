@@ -107,10 +107,61 @@ function nearer(one: number, other: number): boolean {
   return Math.abs(Math.log(one / 1.6)) <= Math.abs(Math.log(other / 1.6));
 }
 
+/** Of so many elements all are seen at once, unless they would be a strip. */
+const MOST_SEEN = 1e7;
+/** What is longer or taller than this, for its height or width, is a strip. */
+const LONGEST_STRIP = 12;
+/** The proportions of the place for the picture, and how slender the picture is drawn at most. */
+const SCREEN = 1.6;
+const SLENDER = 0.3;
+/** What it costs, as a logarithm of the area, that one of the last two axes is no longer the column or the row. */
+const UNUSUAL = 0.4;
+/** Rows and columns are of axes that have so many elements, where there are some. */
+const FEW = 8;
+
+/** All axes as rows, columns and facets, so that the picture is as large as it can be; null where that is a strip. */
+function allSeen(shape: readonly number[], long: readonly number[]): Place[] | null {
+  if (long.length < 3 || long.length > 10 || shape.reduce((all, size) => all * size, 1) > MOST_SEEN) return null;
+  let best: { cost: number; lanes: Lane[] } | null = null;
+  for (let set = 1; set < 2 ** long.length - 1; set++) {
+    const lanes = [1, 0].map((side) => {
+      const axes = long.filter((_, at) => (set >> at) % 2 === side);
+      const within = axes.findLast((axis) => shape[axis]! >= FEW) ?? axes.at(-1)!;
+      return new Lane(shape, axes.filter((axis) => axis !== within), [within]);
+    });
+    const [across, down] = lanes as [Lane, Lane];
+    const wide = across.extent / down.extent;
+    if (Math.max(wide, 1 / wide) > LONGEST_STRIP) continue;
+    const area = wide > SCREEN ? SCREEN * Math.max(SCREEN / wide, SCREEN * SLENDER) : Math.max(wide, SLENDER);
+    const usual = Number(across.within[0] === long.at(-1)) + Number(down.within[0] === long.at(-2));
+    const cost = (2 - usual) * UNUSUAL - Math.log(area);
+    if (best === null || cost < best.cost) best = { cost, lanes };
+  }
+  if (best === null) return null;
+  const places: Place[] = shape.map(() => "slider");
+  for (const [at, { facets, within }] of best.lanes.entries()) {
+    for (const axis of facets) places[axis] = at === 0 ? "across" : "down";
+    places[within[0]!] = at === 0 ? "columns" : "rows";
+  }
+  return places;
+}
+
+/** Where axes go by their place alone: the last two are a matrix, those before it facets. They stay there through all steps. */
+export function fixedPlaces(shape: readonly number[]): Place[] {
+  const long = shape.flatMap((size, axis) => (size === 1 ? [] : [axis])).reverse();
+  const places: Place[] = shape.map(() => "slider");
+  for (const [at, axis] of long.entries()) {
+    places[axis] = at === 0 ? "columns" : at === 1 ? "rows" : at % 2 === 0 ? "across" : "down";
+  }
+  return places;
+}
+
 /** Where axes go unless someone says otherwise: the last two are a matrix, those before it facets, then sliders. */
 export function usualPlaces(shape: readonly number[]): Place[] {
   const places: Place[] = shape.map(() => "slider");
   const long = shape.flatMap((size, axis) => (size === 1 ? [] : [axis])).reverse();
+  const all = allSeen(shape, [...long].reverse());
+  if (all !== null) return all;
   const [last, second, third, fourth] = long;
   // A tensor of one element is one cell, wherever its axes go.
   if (last === undefined) return places;

@@ -58,6 +58,8 @@ export interface Trouble {
 /** A tensor on the way from the base to the result: before any operation, and after each that was done. */
 export interface Station {
   source: ChainSource;
+  /** The same written as operations, to which others can be added. */
+  chain: ChainSource;
   shape: Integer[];
   /** The block that made it; null for the base. */
   block: number | null;
@@ -298,6 +300,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
   const { steps } = answer;
   outcome.stations = [first, ...steps.map(({ shape }) => shape)].map((shape, count) => ({
     source: prefix(answer.start, steps, count),
+    chain: prefix(answer.start, steps, count),
     shape,
     block: count === 0 ? null : (heard[count - 1] ?? null),
   }));

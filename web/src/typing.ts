@@ -16,9 +16,14 @@ export const refusal = signal<{ message: string; chain: string } | null>(null);
 
 let timer = 0;
 
-export function typed(): void {
-  busy.value = true;
+/** The text that came as a whole, and was not typed letter by letter. */
+export const pasted = signal<string | null>(null);
+
+export function typed(text = "", before = " "): void {
+  if (text === before) return;
   clearTimeout(timer);
+  busy.value = Math.abs(text.length - before.length) < 2;
+  pasted.value = busy.value ? null : text;
   timer = window.setTimeout(() => (busy.value = false), PAUSE);
 }
 

@@ -124,3 +124,20 @@ test("a chain of two views becomes one expression, which is the same tensor; as 
 async function settledMode(page: import("playwright-core").Page): Promise<void> {
   await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.stations.value.length > 0);
 }
+
+test("how the result lies in memory is said, and what takes it once the size of an element is", async () => {
+  const { page } = await here.shared();
+  const said = (): Promise<string> => text(page, ".described[data-fresh=yes]");
+  await go(page, { chain: "(8, 32, 32, 3).permute(0, 3, 1, 2)" });
+  await expect.poll(said).toMatch(/In memory dense, .*BLAS/s);
+  await go(page, { chain: "(6).as_strided((4, 3), (1, 1))" });
+  await expect.poll(said).toContain("elements (0, 1) and (1, 0) both lie at address 1");
+  await go(page, { chain: "(6, 8)[:, :5]" });
+  await expect.poll(said).toMatch(/not dense, 15 addresses in between not read.*leading dimension 8/s);
+  // Nothing is said of bytes that nobody has named.
+  await page.locator(".described summary").click();
+  expect(await page.locator(".described dt").allInnerTexts()).not.toContain("TMA");
+  expect(await said()).not.toContain("bytes)");
+  await page.locator(".described select").selectOption("2");
+  await expect.poll(() => page.locator(".described dt").allInnerTexts()).toContain("TMA");
+});

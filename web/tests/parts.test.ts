@@ -185,7 +185,7 @@ test("every later script is one of those", () => {
   const html = ["index.html", "course.html", "kernels.html"];
   const named = (name: string): boolean => SCRIPTS.some(([script]) => script.test(name));
   // These are loaded with a page, are part of others, or start the engine.
-  const first = /^(index|course|kernels|core|worker|expression|minimap|scroll)-/;
+  const first = /^(index|course|kernels|core|worker|expression|minimap|scroll|adopt)-/;
   const others = readdirSync(DIST).filter((name) => name.endsWith(".js") && !named(name) && !first.test(name));
   expect(others).toEqual([]);
   expect(html.every((name) => readdirSync(DIST).includes(name))).toBe(true);

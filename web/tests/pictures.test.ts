@@ -60,7 +60,7 @@ test("what is exported is what is seen", async () => {
 
 test("rings around narrow cells are exported too", async () => {
   const { page } = await here.shared();
-  await go(page, { chain: "(130)", at: "7" });
+  await go(page, { chain: "(88)", at: "7" });
   await page.waitForFunction(() => globalThis.explorer.detail.value?.address === 7);
   const { text } = await exported(page);
   const paths = [...text.matchAll(/ d="([^"]*)"/g)].map(([, path]) => path!);
@@ -153,6 +153,7 @@ test("the menu of exports closes where someone presses elsewhere", async () => {
 test("no line of the expression is explained by itself", async () => {
   const { page } = await here.shared();
   await go(page, { chain: "(5).pad((0, 3)).reshape(2, 4)", at: "1,1" });
+  await page.locator(".code-line").nth(2).waitFor();
   const lines = await page
     .locator(".code-line")
     .evaluateAll((all) =>

@@ -59,6 +59,7 @@ fn free(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "evaluate" => crate::evaluate::evaluate(request),
         "expression" => crate::expression::expression(request),
         "free" => crate::expression::free(request),
+        "variables" => crate::expression::variables(request),
         _ => return None,
     };
     Some(document.map(Answer::from))
@@ -70,6 +71,7 @@ fn code(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "advice" => crate::advice::advice(request),
         "code" => crate::code::code(request),
         "compare" => crate::compare::compare(request),
+        "describe" => crate::describe::describe(request),
         "json" => crate::code::json(request),
         "operations" => Ok(crate::operations::operations()),
         _ => return None,

@@ -60,8 +60,10 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, tensors: &[Stored]) ->
         "kind": kind,
         "span": span(text, bytes.clone()),
         "shape": tensors.first().map(|tensor| Value::from(tensor.shape())),
+        "strides": tensors.first().map(strides),
         "text": text.get(bytes).unwrap_or_default(),
         "name": chain.start_name(),
+        "library": chain.library().map(|library| library.name()),
         "modes": chain.modes().map(|modes| modes.iter().map(|sizes| Value::from(&sizes[..])).collect::<Value>()),
     }
 }
@@ -83,10 +85,16 @@ fn operation(chain: &Chain, text: &str, number: usize) -> Value {
 fn step(chain: &Chain, text: &str, number: usize, after: &Stored, verdict: &Verdict) -> Value {
     operation(chain, text, number)
         .with("shape", after.shape())
+        .with("strides", strides(after))
         .with("views", after.over_newest().views().len())
         .with("verdict", verdict.name())
         .with("reason", verdict.reason())
         .with("copies", verdict.copies())
+}
+
+/// How far a step along each axis goes in the newest buffer; nothing where several views say it.
+fn strides(tensor: &Stored) -> Value {
+    tensor.over_newest().as_view().map(|view| Value::from(view.strides())).into()
 }
 
 /// The layout that results, in the newest buffer; of the base the chain may know how many elements it has.

@@ -1,12 +1,13 @@
 //! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
-use shapetracker::Error;
-use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece};
+use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, why_no_name};
+use shapetracker::{Error, MAX_RANK};
 use shapetracker_base::int::bits;
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
-use crate::layout::{Free, Layout};
+use crate::layout::{Free, Layout, syntax};
+use crate::request::Fields as _;
 
 /// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
@@ -55,6 +56,28 @@ pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
         "address_range": range,
         "range_exact": exact,
     })
+}
+
+/// The names in an expression that says nothing of its variables, in the order in which they are met.
+pub(crate) fn variables(request: &Value) -> Result<Value, Fault> {
+    let text = request.text("text").map_err(|fault| fault.in_field("index"))?;
+    let syntax = syntax(request)?;
+    let mut names: Vec<&str> = Vec::new();
+    loop {
+        let mut graph = Graph::new();
+        for name in &names {
+            graph.variable(name, 1..3).map_err(|err| Fault::request(err.to_string()))?;
+        }
+        let Err(err) = graph.parse(text, syntax) else { break };
+        // A name of which nothing is known is what is wrong with the text until it is one of the variables.
+        match text.get(err.span()) {
+            Some(name) if why_no_name(name).is_none() && !names.contains(&name) && names.len() < MAX_RANK => {
+                names.push(name);
+            }
+            _ => return Err(Fault::syntax(&err, "index", text)),
+        }
+    }
+    Ok(object! { "names": names.into_iter().map(Value::from).collect::<Value>() })
 }
 
 /// An index and a condition with their parts.

@@ -214,10 +214,7 @@ impl Free {
 impl Free {
     #[cfg(feature = "free")]
     pub(crate) fn read(source: &Value) -> Result<Free, Fault> {
-        let syntax = match source.text_or_none("syntax")? {
-            Some("c") => Syntax::C,
-            _ => Syntax::Python,
-        };
+        let syntax = syntax(source)?;
         let mut graph = Graph::new();
         let (mut ranges, mut numel) = (Vec::new(), Some(1i64));
         for (row, variable) in source.list("variables")?.iter().enumerate() {
@@ -237,6 +234,7 @@ impl Free {
         }
         let text = source.text_or_none("valid").map_err(|fault| fault.in_field("valid"))?.unwrap_or_default();
         let valid = if text.trim().is_empty() { graph.bool(true) } else { parse(&mut graph, text, "valid", syntax)? };
+        let valid = graph.condition(valid);
         if !graph.is_condition(valid) {
             let message = "a condition is needed here, such as `x < 4`, not a number";
             return Err(Fault::new("not_a_condition", message).at("valid", text, 0..text.len()));
@@ -275,6 +273,15 @@ impl Free {
     pub(crate) fn values(&self, index: &[i64]) -> Vec<i64> {
         self.ranges.iter().zip(index).map(|(range, i)| range.start + i).collect()
     }
+}
+
+/// The syntax that a request names, else Python's.
+#[cfg(feature = "free")]
+pub(crate) fn syntax(request: &Value) -> Result<Syntax, Fault> {
+    Ok(match request.text_or_none("syntax")? {
+        Some("c") => Syntax::C,
+        _ => Syntax::Python,
+    })
 }
 
 /// Declares the variable of a row of the request, and returns its range.

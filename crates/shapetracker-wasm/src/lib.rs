@@ -51,6 +51,8 @@ mod code;
 #[cfg(feature = "code")]
 mod compare;
 #[cfg(feature = "code")]
+mod describe;
+#[cfg(feature = "code")]
 mod operations;
 
 #[cfg(feature = "devices")]

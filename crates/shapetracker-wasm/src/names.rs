@@ -56,6 +56,7 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let shape: Vec<String> = tracker.shape().iter().map(|size| scope.text(size)).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     Ok(object! {
+        "library": chain.library().map(|library| library.name()),
         "names": names.collect::<Value>(),
         "kind": answer.kind(),
         "sentence": answer.sentence(&scope),

@@ -72,11 +72,24 @@ const SMALLEST_WIDE = 20;
 const SMALLEST_LINED = 6;
 /** A picture of few rows, or few columns, is no thinner: its cells are longer than they are wide. */
 const THINNEST = 44;
+/** Nor is it thinner for its length than this. */
+const SLENDER = 0.3;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
 /** A ring around a small cell reaches out so far. */
 const RING = 7;
+
+/** The least width or height of a picture that is so long the other way, where there is so much room. */
+function thinnest(along: number, room: number): number {
+  return Math.max(THINNEST, Math.min(along * SLENDER, room));
+}
+
+/** The pixel of the screen nearest to a place. */
+function whole(at: number): number {
+  const ratio = window.devicePixelRatio || 1;
+  return Math.round(at * ratio) / ratio;
+}
 
 /** What labels and their sizes depend on. */
 type GridScene = Pick<GridView, "scene" | "label" | "bare">;
@@ -164,15 +177,19 @@ export class GridCanvas extends Sheet {
     const whole = this.fit(view);
     const { row, column } = view.scene.plan;
     const scale = view.camera === null ? whole.tall : this.scaleOf(view.camera.scale, whole.tall);
-    const size = ({ extent }: Lane, scale: number): number =>
-      scale < SMALLEST_LINED ? Math.max(scale, THINNEST / Math.max(extent, 1)) : scale;
-    const [wide, tall] = [size(column, (scale * whole.wide) / whole.tall), size(row, scale)];
+    const end = view.bare === true ? RING : 8;
+    const gutters = this.gutters(view);
+    const across = (scale * whole.wide) / whole.tall;
+    const size = (lane: Lane, scale: number, along: number, room: number): number =>
+      scale < SMALLEST_LINED ? Math.max(scale, thinnest(along, room) / Math.max(lane.extent, 1)) : scale;
+    const wide = size(column, across, Math.min(scale * row.extent, this.height), this.width - gutters.left - end);
+    const tall = size(row, scale, Math.min(across * column.extent, this.width), this.height - gutters.top - end);
     // Some of the tensor stays in sight.
     const near = (from: number, seen: number, { extent }: Lane): number =>
       clamp(from, -seen * 0.5, extent - seen * 0.2);
     const x = near(view.camera?.x ?? 0, this.width / wide, column);
     const y = near(view.camera?.y ?? 0, this.height / tall, row);
-    const { left, top } = this.gutters(view);
+    const { left, top } = gutters;
     // A small picture without headings stands in the middle.
     const middle = view.bare === true ? Math.max(left, (this.width - wide * column.extent) / 2) : left;
     return { camera: view.camera === null ? { scale, x: 0, y: 0 } : { scale, x, y }, left: middle, top, wide, tall };
@@ -187,7 +204,7 @@ export class GridCanvas extends Sheet {
     const { row, column } = of.scene.plan;
     const { left, top } = this.gutters(of);
     const scale = Math.min((width - left - 8) / Math.max(column.extent, 1), LARGEST);
-    const rows = Math.max(row.extent * scale, scale < SMALLEST_LINED ? THINNEST : 0);
+    const rows = Math.max(row.extent * scale, scale < SMALLEST_LINED ? thinnest(column.extent * scale, most) : 0);
     return Math.round(Math.min(Math.max(rows + top + 12, 80), most));
   }
 
@@ -337,8 +354,6 @@ export class GridCanvas extends Sheet {
     const { step } = tile;
     const [r0, c0] = [tile.row * SIDE * step, tile.column * SIDE * step];
     // Edges between pixels would show as lines between tiles.
-    const ratio = window.devicePixelRatio || 1;
-    const whole = (at: number): number => Math.round(at * ratio) / ratio;
     const x = whole(left + (c0 - camera.x) * wide);
     const y = whole(top + (r0 - camera.y) * tall);
     // The last sample may stand for less than the others: what is beyond the end is cut off.
@@ -465,11 +480,11 @@ export class GridCanvas extends Sheet {
     const [across, down] = [lined(plan.column), lined(plan.row)];
     for (let column = columns[0]; column <= columns[1]; column++) {
       const line = across(firstColumn + column);
-      pen.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * tall);
+      pen.fillRect(whole(px(column) - line / 2), py(rows[0]), line, (rows[1] - rows[0]) * tall);
     }
     for (let row = rows[0]; row <= rows[1]; row++) {
       const line = down(firstRow + row);
-      pen.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * wide, line);
+      pen.fillRect(px(columns[0]), whole(py(row) - line / 2), (columns[1] - columns[0]) * wide, line);
     }
     this.labels(tile, view, rows, columns, px, py, frame);
   }

@@ -69,6 +69,8 @@ export interface Scene {
   positions?: Source | null;
   /** The mesh that the colour of devices is about. */
   devices?: string;
+  /** Where the colour of an address is on the ramp, if that is not where the address is in its range. */
+  shade?: ((address: number) => number) | null;
 }
 
 /** The cells that the samples of a tile stand for. */
@@ -408,6 +410,8 @@ export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
       },
     };
   }
+  const { shade } = scene;
+  if (shade != null) return { share: (sample) => shade(mean[sample]!), apart: null };
   const wide = high - low;
   if (!(wide > 0)) return plain;
   return {

@@ -1,16 +1,18 @@
 /** The question that people come with: is it still a view, and if not, what is the least to copy? */
 import { Fragment, h } from "preact";
-import { computed, effect, signal } from "@preact/signals-core";
+import { effect, signal } from "@preact/signals-core";
+import "../adopt";
 import { ask, engine } from "../ask";
-import type { AdviceAnswer, NamedAdvice, Source } from "../engine";
-import { current, layout, named, result, trouble } from "../layout";
+import type { AdviceAnswer, NamedAdvice } from "../engine";
+import { named, start, trouble } from "../layout";
+import { AFRESH, change, page } from "../page";
+import { asked } from "./asked";
+import { Changed } from "./changed";
 import { CopyButton } from "./copybutton";
+import { Described } from "./described";
 import { live } from "./live";
 import { sentence } from "./mistake";
 import { Prose } from "./prose";
-
-/** What the answer is about: the whole chain as far as it is good, whichever tensor of it is shown. */
-const asked = computed((): Source | null => (current.value ? (result.value?.source ?? layout.value!.source) : null));
 
 /** The advice, and the source that it is about. */
 const advice = signal<{ of: string; answer: AdviceAnswer | null; note: string | null } | null>(null);
@@ -40,24 +42,89 @@ const DOES: Record<NamedAdvice["does"], string> = {
   undecided: "not known",
 };
 
-function Library({ of }: { of: NamedAdvice }) {
+/** What is known of a library, under its name; its code with what is new in it, where a line of the text is of that library. */
+function Library({ of, line }: { of: NamedAdvice; line: string | null }) {
   const { name, does, sentence: says, code } = of;
   return (
-    <li class="library" data-does={does}>
+    <>
       <p>
         <b>{name}</b> <span class="tag">{DOES[does]}</span> <Prose text={says} />
       </p>
       {code !== null && (
         <p class="remedy">
-          <code tabIndex={0}>{code}</code>
+          <code tabIndex={0}>{line === null ? code : <Changed from={line} to={code} />}</code>
           <CopyButton name="Copy" hint={`Copy this for ${name}`} text={() => code} />
         </p>
       )}
-    </li>
+    </>
   );
 }
 
+/** The library of the text first and in full; the other one in a word, until it is asked for. */
+function Libraries({ all }: { all: readonly NamedAdvice[] }) {
+  const own = named.value?.library ?? start.value?.library ?? null;
+  const line = page.value.mode === "chain" ? page.value.chain : null;
+  const [first, ...others] = [...all].sort((a, b) => Number(b.library === own) - Number(a.library === own));
+  if (first === undefined) return null;
+  return (
+    <ul class="libraries">
+      <li class="library" data-does={first.does}>
+        <Library of={first} line={line} />
+      </li>
+      {others.map((other) =>
+        own === null ? (
+          <li class="library" data-does={other.does}>
+            <Library of={other} line={line} />
+          </li>
+        ) : (
+          <li class="library" data-does={other.does}>
+            <details>
+              <summary>
+                {other.name} <span class="tag">{DOES[other.does]}</span>
+              </summary>
+              <Library of={other} line={null} />
+            </details>
+          </li>
+        ),
+      )}
+    </ul>
+  );
+}
+
+/** What people come with, to begin from where nothing stands in the text. */
+const WAYS = [
+  [
+    "An error",
+    "x = torch.randn(8, 12, 128, 64)\nx.transpose(1, 2).view(8, 128, 768)\nRuntimeError: view size is not compatible with input tensor's size and stride",
+  ],
+  ["A line of code", "x.transpose(1, 2).reshape(B, T, H*D)"],
+  ["A shape and strides", "size=(2, 3, 4), stride=(12, 1, 3)"],
+] as const;
+
+const Empty = live(() => (
+  <div class="empty-state">
+    <p>
+      <b>Paste what you have:</b> an error or a traceback of PyTorch or NumPy, a line of code, a session, a shape and strides as
+      they are printed, a layout of CuTe, or an index expression. It is read as it is.
+    </p>
+    <p class="ways">
+      {WAYS.map(([name, text]) => (
+        <button type="button" onClick={() => change({ chain: text, muted: [], step: null, ...AFRESH, at: [] }, true)}>
+          {name}
+        </button>
+      ))}
+    </p>
+  </div>
+));
+
 export const Answer = live(() => {
+  if (page.value.mode === "chain" && page.value.chain.trim() === "") {
+    return (
+      <section class="answer" aria-label="Answer">
+        <Empty />
+      </section>
+    );
+  }
   const source = asked.value;
   const known = advice.value;
   // While the text is read again, the answer that is there stays, and is faint.
@@ -114,13 +181,8 @@ export const Answer = live(() => {
               </p>
             )}
           </div>
-          {libraries.length > 0 && (
-            <ul class="libraries">
-              {libraries.map((each) => (
-                <Library of={each} />
-              ))}
-            </ul>
-          )}
+          <Libraries all={libraries} />
+          <Described />
         </>
       )}
     </section>

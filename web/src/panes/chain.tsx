@@ -127,7 +127,7 @@ const Slot = live(() => {
         </span>
       ) : (
         (preset?.text ??
-        "A shape and operations, or code as it is: NumPy, PyTorch, einops, as_strided, ShapeTracker(views=\u2026), CuTe layouts.")
+        "What you have, as it is: code, an error, a session, strides, a layout of CuTe, an expression.")
       )}
     </p>
   );
@@ -147,6 +147,7 @@ export const ChainPane = live(() => {
       <Editor
         name="Chain as text"
         value={text}
+        placeholder="Paste a line of code, an error, or a layout"
         mark={wrong && named.value === null ? placeOf(fault, text) : null}
         invalid={wrong}
         describedBy={wrong ? "chain-fault" : "chain-help"}

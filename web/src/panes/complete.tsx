@@ -4,7 +4,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { OperationHelp } from "../engine";
 import { AFRESH, chain, change } from "../page";
-import { typed } from "../typing";
+import { pasted, typed } from "../typing";
 import { live } from "./live";
 
 /** What the text needs of it. */
@@ -51,7 +51,8 @@ const word = computed(() => {
 
 const options = computed((): readonly OperationHelp[] => {
   const begun = word.value;
-  if (begun === null || closed.value === chain.value) return [];
+  // What came as a whole is not being written.
+  if (begun === null || closed.value === chain.value || pasted.value === chain.value) return [];
   const small = begun.text.toLowerCase();
   const found = operations.value.filter(({ name }) => name.toLowerCase().startsWith(small));
   // Our own names first, as they say everything; the order is otherwise that of the library.

@@ -86,11 +86,11 @@ export class Editor extends Component<Props> {
             aria-controls={list}
             aria-activedescendant={option}
             onInput={(event) => {
-              typed();
-              change(event.currentTarget.value);
+              const text = event.currentTarget.value;
+              typed(text, value);
+              change(text);
               this.look();
             }}
-            onPaste={() => setTimeout(finished)}
             onFocus={() => (editing.value = name)}
             onBlur={() => {
               editing.value = null;

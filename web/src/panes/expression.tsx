@@ -167,9 +167,13 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
   );
 }
 
-const watch = new IntersectionObserver((entries) => {
-  if (entries.some(({ isIntersecting }) => isIntersecting)) wanted.value = true;
-});
+/** What is near is soon looked at: below the steps it is often not in sight yet. */
+const watch = new IntersectionObserver(
+  (entries) => {
+    if (entries.some(({ isIntersecting }) => isIntersecting)) wanted.value = true;
+  },
+  { rootMargin: "1500px" },
+);
 
 /** Keeps the code that of the layout from now on. */
 export function followCode(): void {

@@ -3,17 +3,19 @@
  * A block shows the tensor at its step, and its operation can be changed, moved and left out there.
  */
 import { Component, createRef, Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals-core";
+import { computed, effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
 import { renumber } from "../renumber";
 import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
+import { scaled, thinned } from "../thin";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
 import { followThread, pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
+import { Arrow } from "./arrow";
 import { dragged, IconButton } from "./controls";
 import { live } from "./live";
 import { later } from "./later";
@@ -27,6 +29,16 @@ followThread();
 const WIDE = { few: 148, many: 112 };
 const FEW = 6;
 const TALL = 72;
+/** Small grids have at most so many cells across and down: of more elements every how-manieth is shown. */
+const CELLS = [36, 18] as const;
+/** So many addresses can be told apart by their shade. */
+const SHADES = 256;
+
+/** The colour of an address in all pictures: the same through all steps. */
+const shade = computed(() => {
+  const [range, strides] = [layout.value?.addresses ?? null, start.value?.strides ?? null];
+  return range === null || strides === null || Number(range[1]) - Number(range[0]) < SHADES ? null : scaled(range, strides);
+});
 
 /** The text of an operation or a start with its numbers as fields. */
 function Numbers({
@@ -87,6 +99,25 @@ function shift(at: number, by: 1 | -1): void {
   }
 }
 
+/** How far a step along each axis goes in memory: an arrow for each axis, as long as the stride has digits. */
+function Strides({ shape, strides }: { shape: readonly Integer[]; strides: readonly Integer[] | null }) {
+  if (strides == null) return <span class="soft strides">several views: no one stride an axis</span>;
+  const axes = shape.map((size, axis) => ({ size, stride: strides[axis]! })).filter(({ size }) => Number(size) !== 1);
+  if (axes.length === 0 || axes.length > MOST_ARROWS) return null;
+  return (
+    <ul class="strides" aria-label="Strides">
+      {axes.map(({ size, stride }) => (
+        <li title={`an axis of ${plain(size)}: the next element is ${plain(stride)} further in memory`}>
+          <span>{pretty(size)}</span> <Arrow stride={Number(stride)} /> <b>{pretty(stride)}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** More axes have no arrows. */
+const MOST_ARROWS = 8;
+
 const Devices = later("has the devices", async () => (await import("./devices")).Devices);
 
 const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view", copied: "copied" } as const;
@@ -118,7 +149,7 @@ const places = signal<ReadonlyMap<number, Placed>>(new Map());
 
 function place(station: number, at: Placed | null): void {
   const old = places.peek().get(station);
-  if (old?.x === at?.x && old?.y === at?.y && old?.half === at?.half && old?.high === at?.high) return;
+  if (JSON.stringify(old) === JSON.stringify(at ?? undefined)) return;
   const next = new Map(places.peek());
   if (at === null) next.delete(station);
   else next.set(station, at);
@@ -150,6 +181,8 @@ function indexAt(station: number): number[] | null {
 interface PictureProps {
   station: number;
   source: Source;
+  /** The same as operations, to which others can be added; null where it is none. */
+  plain: Source | null;
   shape: readonly Integer[];
   index: number[] | null;
   name: string;
@@ -159,17 +192,21 @@ interface PictureProps {
 }
 
 /** A small grid that can be pressed. */
-function Picture({ station, source, shape, index, name, pressed, pick, point }: PictureProps) {
+function Picture({ station, source, plain, shape, index, name, pressed, pick, point }: PictureProps) {
   // A click on a cell is a click on the button too.
   let cell: number[] | null = null;
   const empty = shape.some((size) => Number(size) === 0);
+  const steps = plain === null || empty ? null : thinned(shape.map(Number), ...CELLS);
+  const large = steps?.some((step) => step > 1) === true;
   const grid = empty ? (
     <span class="soft empty">no elements</span>
   ) : (
     <MiniGrid
-      source={source}
+      source={large ? plain! : source}
       shape={shape}
       index={index}
+      {...(steps === null ? {} : { steps })}
+      shade={large ? shade.value : null}
       addresses={result.value === null ? null : (layout.value?.addresses ?? null)}
       width={stations.value.length > FEW ? WIDE.many : WIDE.few}
       height={TALL}
@@ -268,6 +305,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
         <Picture
           station={number}
           source={station.source}
+          plain={station.chain}
           shape={station.shape}
           index={indexAt(number)}
           name={`Show the tensor after ${operation.text}, shape ${tuple(station.shape)}`}
@@ -276,6 +314,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
           point={(index) => void pointAt(number, index)}
         />
       )}
+      {step !== null && <Strides shape={step.shape} strides={step.strides} />}
       <div class="block-line foot">
         {step !== null && (
           <span class="soft shape" title="The shape after it">
@@ -383,7 +422,7 @@ const Add = live(() => {
 /** The line that goes through the element in every picture, drawn over them. */
 class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolean }> {
   private readonly svg = createRef<SVGSVGElement>();
-  /** Where the width of the window changes, so do the places, though nothing else does. */
+  /** Where sizes change, so do the places, though nothing else does. */
   private readonly observer = new ResizeObserver(() => this.draw());
 
   override componentDidMount(): void {
@@ -404,36 +443,34 @@ class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolea
     const svg = this.svg.current;
     const box = svg?.parentElement;
     if (svg === null || box == null) return;
-    const points: Placed[] = [];
+    // A block may become larger or smaller without the list doing so.
+    for (const block of box.children) if (block !== svg) this.observer.observe(block);
+    const points: { left: number; right: number; y: number }[] = [];
     for (const picture of box.querySelectorAll<HTMLElement>("[data-station]")) {
       const at = this.props.places.get(Number(picture.dataset["station"]));
       const canvas = picture.querySelector("canvas");
       if (at === undefined || canvas === null) continue;
       // A block is what its picture is placed in, and the list is what blocks are placed in.
-      const x = picture.offsetLeft + picture.clientLeft + canvas.offsetLeft + at.x;
+      const x = picture.offsetLeft + picture.clientLeft + canvas.offsetLeft;
       const y = picture.offsetTop + picture.clientTop + canvas.offsetTop + at.y;
-      points.push({ ...at, x, y });
+      points.push({ left: x + at.left, right: x + at.right, y });
     }
     const end = box.querySelector<HTMLElement>(".memory-end output");
     if (end !== null && this.props.ends) {
-      const [x, y] = [box.querySelector<HTMLElement>(".memory-end")!, end].reduce(
-        ([x, y], { offsetLeft, offsetTop }) => [x + offsetLeft, y + offsetTop],
-        [0, end.offsetHeight / 2] as [number, number],
-      );
-      points.push({ x, y, half: 2, high: end.offsetHeight / 2 });
+      const place = box.querySelector<HTMLElement>(".memory-end")!;
+      const x = place.offsetLeft + (place.firstElementChild as HTMLElement).offsetLeft - 4;
+      const y = place.offsetTop + end.offsetTop + end.offsetHeight / 2;
+      points.push({ left: x, right: x, y });
     }
-    // Beside each other, or below each other where that is how the width allows it.
+    // From the edge of one picture to that of the next, at the height of the element: what cells say stays readable.
     const below = getComputedStyle(box).flexDirection === "column";
+    const pictures = points.slice(0, this.props.places.size);
+    const gutter = Math.min(...pictures.map(({ left }) => left)) - 18;
     const parts = points.slice(1).map((to, at) => {
       const from = points[at]!;
-      if (below) {
-        const [top, bottom] = [from.y + from.high, to.y - to.high];
-        const bend = Math.max((bottom - top) / 2, 12);
-        return `M${from.x} ${top}C${from.x} ${top + bend} ${to.x} ${bottom - bend} ${to.x} ${bottom}`;
-      }
-      const [right, left] = [from.x + from.half, to.x - to.half];
-      const bend = Math.max((left - right) / 2, 12);
-      return `M${right} ${from.y}C${right + bend} ${from.y} ${left - bend} ${to.y} ${left} ${to.y}`;
+      if (below) return `M${from.left} ${from.y}C${gutter} ${from.y} ${gutter} ${to.y} ${to.left} ${to.y}`;
+      const bend = Math.max((to.left - from.right) / 2, 12);
+      return `M${from.right} ${from.y}C${from.right + bend} ${from.y} ${to.left - bend} ${to.y} ${to.left} ${to.y}`;
     });
     // The thread is not what it is measured by: it would never become smaller.
     svg.setAttribute("width", "0");
@@ -488,6 +525,7 @@ const ViewStations = live(() => {
               <Picture
                 station={views.length - 1 - at}
                 source={{ chain }}
+                plain={null}
                 shape={view.shape}
                 index={level?.index.map(Number) ?? null}
                 name={`View ${at + 1}`}
@@ -538,7 +576,7 @@ export const FlowPane = live(() => {
   const unread = at !== null && blocks.value[at] === undefined;
   const known = detail.value?.layout === layout.value ? detail.value : null;
   const byViews = page.value.flow === "views";
-  const title = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
+  const title = byViews ? "View by view" : "Step by step";
   return (
     <section class="pane flow" id="flow" aria-labelledby="flow-title">
       <div class="pane-head">
@@ -584,6 +622,7 @@ export const FlowPane = live(() => {
                   <Picture
                     station={0}
                     source={base.source}
+                    plain={base.chain}
                     shape={base.shape}
                     index={indexAt(0)}
                     name={`Show the base, shape ${tuple(base.shape)}`}
@@ -592,6 +631,7 @@ export const FlowPane = live(() => {
                     point={(index) => void pointAt(0, index)}
                   />
                 )}
+                {begun?.shape != null && <Strides shape={begun.shape} strides={begun.strides} />}
                 <div class="block-line foot">
                   <span class="soft">{begun?.kind === "views" ? "views" : "base"}</span>
                 </div>

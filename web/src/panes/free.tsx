@@ -1,5 +1,6 @@
 /** The free mode: any index and valid expression over variables with ranges. */
 import { h } from "preact";
+import { assumed } from "../adopt";
 import { trouble } from "../layout";
 import { AFRESH, change, MOST_AXES, page, settle, travel, type FreeVariable } from "../page";
 import { calm } from "../typing";
@@ -100,8 +101,9 @@ export const FreePane = live(() => {
       <div class="slot">
         {fault === null ? (
           <p class="help">
-            An address for every value of the variables, and when there is one. Each variable is an axis; its range is
-            half-open.
+            {assumed.value?.index === page.value.index
+              ? assumed.value.says
+              : "An address for every value of the variables, and when there is one. Each variable is an axis; its range is half-open."}
           </p>
         ) : (
           <Mistake id={`${other === null ? fault.field : "variables"}-fault`} fault={fault} text={null} />

@@ -159,8 +159,23 @@ const PLACE_NAMES: Record<Place, string> = {
   across: "facets across",
   slider: "slider",
 };
-/** The height that a grid may take. */
+/** The height that a grid may take where it is not beside the text. */
 const TALLEST = 460;
+/** It is no lower, however low the window is. */
+const LOWEST = 160;
+
+/** The room for the picture in its box: with memory below it all of it is in sight, where it stands beside the text. */
+function room(box: HTMLElement): number {
+  const both = box.closest<HTMLElement>(".pictures");
+  if (both === null || getComputedStyle(both).position !== "sticky") {
+    return Math.min(TALLEST, Math.max(innerHeight * 0.7, 240));
+  }
+  const head = document.querySelector<HTMLElement>(".top")?.offsetHeight ?? 0;
+  return Math.max(innerHeight - head - (both.offsetHeight - box.offsetHeight) - AROUND, LOWEST);
+}
+
+/** What is left free above and below the pictures, in pixels. */
+const AROUND = 18;
 
 let still = 0;
 
@@ -253,8 +268,9 @@ const TENSOR: Subject<GridCanvas, GridView> = {
   view: gridView,
   now: canvases,
   make: (canvas, redraw) => new GridCanvas(canvas, redraw),
-  height(grid, view, width) {
-    const height = grid.wantedHeight(view, width, Math.min(TALLEST, Math.max(innerHeight * 0.7, 240)));
+  height(grid, view, box) {
+    const width = box.clientWidth;
+    const height = grid.wantedHeight(view, width, room(box));
     return grid.prepare(view, width, height) ? height : null;
   },
   draw: (grid, view) => grid.draw({ ...view, moving }),

@@ -5,15 +5,17 @@ import { GridCanvas, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Drawn } from "../draw/tiles";
 import type { Integer, Source } from "../engine";
-import { plan, usualPlaces } from "../lane";
+import { fixedPlaces, plan, usualPlaces } from "../lane";
 import type { Label } from "../page";
 
-/** Where the marked element is drawn: its middle, and half of its width and height, in pixels. */
+/** Where the marked element is drawn, in pixels: its middle, half of its width and height, and the edges of all cells. */
 export interface Placed {
   x: number;
   y: number;
   half: number;
   high: number;
+  left: number;
+  right: number;
 }
 
 interface FigureProps {
@@ -60,7 +62,14 @@ export class Figure extends Component<FigureProps> {
     const { left, top, wide, tall } = grid.frame(view);
     const { row, column } = view.scene.plan;
     const middle = (lane: typeof row): number => lane.place(lane.ofIndex(view.focus!)) + 0.5;
-    placed({ x: left + middle(column) * wide, y: top + middle(row) * tall, half: wide / 2, high: tall / 2 });
+    placed({
+      x: left + middle(column) * wide,
+      y: top + middle(row) * tall,
+      half: wide / 2,
+      high: tall / 2,
+      left,
+      right: left + column.extent * wide,
+    });
   }
 
   private readonly redraw = (): void => {
@@ -146,6 +155,10 @@ interface Props {
   addresses?: [Integer, Integer] | null;
   /** The sizes of the modes inside each axis, the fastest first. */
   modes?: Integer[][] | null;
+  /** Axes go where their place says, and every how-manieth element of each is shown: none for all. */
+  steps?: readonly number[];
+  /** The colour of an address, where it is not that of the ramp over all of them. */
+  shade?: ((address: number) => number) | null;
   /** The numbers of rows and columns. */
   headers?: boolean;
   /** What it shows, for those who do not see it; without it, it is an ornament of what stands beside it. */
@@ -163,10 +176,14 @@ export class MiniGrid extends Component<Props> {
 
   /** What is drawn; the same object as long as it is the same tensor. */
   private layout(): Drawn {
-    const { source, shape, addresses = null, modes = null } = this.props;
-    const key = JSON.stringify([source, shape, addresses, modes]);
+    const { shape, steps, addresses = null, modes = null } = this.props;
+    let { source } = this.props;
+    const key = JSON.stringify([source, shape, steps, addresses, modes]);
     if (this.drawn === null || key !== this.known) {
-      const sizes = shape.map(Number);
+      const sizes = shape.map((size, axis) => Math.ceil(Number(size) / (steps?.[axis] ?? 1)));
+      if (steps?.some((step) => step > 1) === true && "chain" in source) {
+        source = { ...source, chain: `${source.chain}.step(${steps.join(", ")})` };
+      }
       const numel = sizes.reduce((all, size) => all * size, 1);
       const names = sizes.map((_, axis) => `axis ${axis}`);
       this.known = key;
@@ -181,15 +198,17 @@ export class MiniGrid extends Component<Props> {
     const layout = this.layout();
     const { shape } = layout;
     if (shades === null || shape.includes(0) || !shape.every(Number.isSafeInteger)) return null;
-    const lanes = plan(shape, usualPlaces(shape));
-    const inside = index !== null && index.length === shape.length && index.every((at, axis) => at < shape[axis]!);
-    const fixed = shape.map((_, axis) => (inside && lanes.sliders.includes(axis) ? index[axis]! : 0));
+    const { steps, shade = null } = this.props;
+    const lanes = plan(shape, steps === undefined ? usualPlaces(shape) : fixedPlaces(shape));
+    const shown = index?.map((at, axis) => Math.floor(at / (steps?.[axis] ?? 1))) ?? null;
+    const inside = shown !== null && shown.length === shape.length && shown.every((at, axis) => at < shape[axis]!);
+    const fixed = shape.map((_, axis) => (inside && lanes.sliders.includes(axis) ? shown[axis]! : 0));
     return {
-      scene: { layout, plan: lanes, fixed, color },
+      scene: { layout, plan: lanes, fixed, color, shade },
       label,
       theme: shades,
       camera: null,
-      focus: inside ? [...index] : null,
+      focus: inside ? [...shown] : null,
       selected: null,
       readers,
       moving: false,
@@ -199,7 +218,10 @@ export class MiniGrid extends Component<Props> {
 
   override render() {
     const { width, height, name, placed, onPick, onPoint } = this.props;
-    const pick = onPick === undefined ? undefined : (index: number[] | null) => void (index !== null && onPick(index));
+    const { steps } = this.props;
+    const whole = (index: number[] | null): number[] | null => index?.map((at, axis) => at * (steps?.[axis] ?? 1)) ?? null;
+    const pick =
+      onPick === undefined ? undefined : (index: number[] | null) => void (index !== null && onPick(whole(index)!));
     return (
       <Figure
         view={this.view}
@@ -208,7 +230,7 @@ export class MiniGrid extends Component<Props> {
         name={name}
         placed={placed?.bind(null)}
         onPick={pick}
-        onPoint={onPoint?.bind(null)}
+        onPoint={onPoint && ((index) => onPoint(whole(index)))}
       />
     );
   }

@@ -15,8 +15,8 @@ export interface Subject<S extends Sheet, View> {
   /** Where the canvas is known to the rest of the page. */
   now: Signal<S | null>;
   make(canvas: HTMLCanvasElement, redraw: () => void): S;
-  /** The height that it takes; null to leave the canvas as it is for a moment. */
-  height(sheet: S, view: View, width: number): number | null;
+  /** The height that it takes in its box; null to leave the canvas as it is for a moment. */
+  height(sheet: S, view: View, box: HTMLElement): number | null;
   draw(sheet: S, view: View): void;
   /** What is at a point of the canvas, to be pointed at. */
   at(sheet: S, view: View, x: number, y: number): Pointed | null;
@@ -49,7 +49,7 @@ export class Picture<S extends Sheet, View extends { camera: Camera | null }> ex
       const now = view();
       if (now === null) return;
       const width = box.clientWidth;
-      const height = of.height(sheet, now, width);
+      const height = of.height(sheet, now, box);
       if (height === null) return;
       canvas.style.setProperty("height", `${height}px`);
       // The browser itself scrolls the page over a picture that is seen as a whole.
@@ -98,6 +98,9 @@ export class Picture<S extends Sheet, View extends { camera: Camera | null }> ex
     box.onblur = () => of.blur?.();
     const observer = new ResizeObserver(redraw);
     observer.observe(box);
+    // The pictures share the height of the window.
+    const both = box.closest(".pictures");
+    if (both !== null) observer.observe(both);
     const forget = effect(() => {
       // What is new is asked for at once, not with the next frame.
       if (of.view.value !== null && last !== layout.peek()) {

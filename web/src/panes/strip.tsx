@@ -37,7 +37,7 @@ const MEMORY: Subject<StripCanvas, StripView> = {
   view: stripView,
   now: canvases,
   make: (canvas, redraw) => new StripCanvas(canvas, redraw),
-  height: (strip, view, width) => strip.wantedHeight(view, width, tallest()),
+  height: (strip, view, box) => strip.wantedHeight(view, box.clientWidth, tallest()),
   draw: (strip, view) => strip.draw(view),
   at(strip, view, x, y) {
     const address = strip.addressAt(view, x, y);

@@ -61,6 +61,19 @@ impl Chain {
         self.read.start()
     }
 
+    /// The library that the text is code of, as far as it says so.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ArrayLibrary, Question};
+    ///
+    /// let chain = Question::default().chain("torch.zeros(H, T).T")?;
+    /// assert_eq!(chain.library(), Some(ArrayLibrary::PyTorch));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn library(&self) -> Option<ArrayLibrary> {
+        self.read.library()
+    }
+
     /// The operations, in the order in which they are done.
     ///
     /// ```

@@ -10,7 +10,8 @@ use super::arithmetic::{Integers, Known};
 use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
-use super::foreign::Methods;
+use super::foreign::{Methods, library};
+use super::methods::Method;
 use super::parsed::{Need, Parsed};
 use super::parser;
 
@@ -398,6 +399,39 @@ impl<N: Number> ChainOf<N> {
             (MovementOf::Permute(axes), Call::Ordered | Call::Flatten | Call::Ravel) => Some(axes),
             _ => None,
         }
+    }
+
+    /// The library that the text is code of, as far as it says so: by the function that makes the array, or by a method that
+    /// only one of them has.
+    ///
+    /// ```
+    /// use shapetracker::{ArrayLibrary, Chain};
+    ///
+    /// let library = |text: &str| Chain::read(text).0.library();
+    /// assert_eq!(library("np.zeros((2, 3)).T"), Some(ArrayLibrary::NumPy));
+    /// assert_eq!(library("x.transpose(0, 1).view(6)"), Some(ArrayLibrary::PyTorch));
+    /// assert_eq!(library("x.reshape(6)"), None);
+    /// ```
+    pub fn library(&self) -> Option<ArrayLibrary> {
+        /// Operations of this crate that only PyTorch's arrays have as methods.
+        const OF_PYTORCH: [&str; 6] = ["view", "permute", "expand", "unsqueeze", "contiguous", "broadcast_to"];
+        match self.parsed.methods {
+            Methods::NumPy => return Some(ArrayLibrary::NumPy),
+            Methods::PyTorch => return Some(ArrayLibrary::PyTorch),
+            Methods::Ours | Methods::Tinygrad => return None,
+            Methods::Unknown => {}
+        }
+        (0..self.ops().len()).find_map(|op| {
+            let written = self.written_call(op);
+            let mut words = written.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            let name = words.find(|word| !word.is_empty())?;
+            let of = Method::ALL.iter().find(|method| method.name() == name).and_then(|method| method.library());
+            match (library(name), of) {
+                (Methods::NumPy, _) | (_, Some("NumPy")) => Some(ArrayLibrary::NumPy),
+                (Methods::PyTorch, _) | (_, Some("PyTorch")) => Some(ArrayLibrary::PyTorch),
+                _ => OF_PYTORCH.contains(&name).then_some(ArrayLibrary::PyTorch),
+            }
+        })
     }
 
     /// The start as it is written.

@@ -32,6 +32,7 @@ impl<A: Known> Reader<'_, '_, A> {
             | "Layout"
             | "make_layout"
             | "Swizzle"
+            | "Sw"
             | "ComposedLayout"
             | "make_composed_layout"
             | "composition" => opens(self),
@@ -46,7 +47,7 @@ impl<A: Known> Reader<'_, '_, A> {
             "memref" | "tensor" | "vector" => self.memref(),
             "Layout" => self.cute_layout(parsed),
             "make_layout" => self.cute_layout(parsed),
-            "Swizzle" | "ComposedLayout" | "make_composed_layout" | "composition" => {
+            "Swizzle" | "Sw" | "ComposedLayout" | "make_composed_layout" | "composition" => {
                 let message = "a swizzle combines bits of the address by exclusive or, which no strides say: write its \
                                index as an expression over variables";
                 Err(self.error_at(self.span.clone(), message.to_owned()))

@@ -445,6 +445,9 @@ impl<A: Known> Reader<'_, '_, A> {
                     return self.nested_start(inner.expected("a size"), parsed);
                 }
                 let shape = self.numbers("a size")?;
+                if self.token == Token::Comma && matches!(self.second(), Token::Open(_)) && self.begins_text(begin) {
+                    return self.strides_beside(begin, &shape);
+                }
                 if self.token != Token::Colon {
                     return Ok(ChainStartOf::Shape(shape));
                 }
@@ -470,6 +473,24 @@ impl<A: Known> Reader<'_, '_, A> {
             Token::Dot => Ok(ChainStartOf::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
+    }
+
+    /// Whether nothing stands in the text before a byte of it.
+    fn begins_text(&self, byte: usize) -> bool {
+        self.text[..byte].trim().is_empty()
+    }
+
+    /// What follows a shape in `(2, 3), (3, 1), 0`: strides in elements, and perhaps an offset, as `as_strided` takes them.
+    fn strides_beside(&mut self, begin: usize, shape: &Nums<A>) -> Result<ChainStartOf<Num<A>>, ParseError> {
+        self.advance();
+        let strides = self.strides()?;
+        let offset = if self.take(Token::Comma) && self.token != Token::End {
+            self.number("an offset", Role::Other)?
+        } else {
+            Num::<A>::from(0)
+        };
+        let view = self.checked_view(begin, shape, &strides, offset, None)?;
+        Ok(ChainStartOf::Views(vec![view]))
     }
 
     /// `torch.Size([2, 3])`, and perhaps the strides behind it.

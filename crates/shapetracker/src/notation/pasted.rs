@@ -35,10 +35,12 @@ enum Make {
     View,
     Reshape,
     Expand,
+    /// The one with fewer axes is expanded to the other.
+    Together,
     Nothing,
 }
 
-const MESSAGES: [Message; 7] = [
+const MESSAGES: [Message; 9] = [
     // PyTorch, of tensors without data.
     Message {
         begins: "Cannot view a tensor with shape",
@@ -102,19 +104,50 @@ const MESSAGES: [Message; 7] = [
         to: Some("and requested shape"),
         make: Make::Expand,
     },
+    // NumPy: `could not broadcast input array from shape (3,) into shape (4,)`.
+    Message {
+        begins: "could not broadcast input array from shape",
+        from: "from shape",
+        strides: None,
+        offset: None,
+        to: Some("into shape"),
+        make: Make::Expand,
+    },
+    // NumPy: `operands could not be broadcast together with shapes (2,3) (4,) `.
+    Message {
+        begins: "operands could not be broadcast together with shapes",
+        from: "with shapes",
+        strides: None,
+        offset: None,
+        to: Some(") ("),
+        make: Make::Together,
+    },
 ];
 
-/// Messages that do not say of which array they speak.
-const WITHOUT_SHAPES: [&str; 4] = [
+/// Messages that do not say of which array they speak, and may stand without the name of an exception.
+const WITHOUT_SHAPES: [&str; 5] = [
     "view size is not compatible with input tensor's size and stride",
     "the tensor has a non-zero number of elements",
     "axes don't match array",
     "Shape mismatch, can't divide axis of length",
+    "The size of tensor a",
 ];
 
 /// The words that messages and tracebacks begin with, where no name of an exception stands in front.
-const FIRST_WORDS: [&str; 11] =
-    ["Cannot", "shape", "cannot", "The", "setStorage", "operands", "view", "the", "axes", "Shape", "Traceback"];
+const FIRST_WORDS: [&str; 12] = [
+    "Cannot",
+    "shape",
+    "cannot",
+    "could",
+    "The",
+    "setStorage",
+    "operands",
+    "view",
+    "the",
+    "axes",
+    "Shape",
+    "Traceback",
+];
 
 /// What a line of a session of Python begins with.
 const PROMPTS: [&str; 2] = [">>> ", "... "];
@@ -124,7 +157,7 @@ impl<A: Known> Reader<'_, '_, A> {
     pub(super) fn pasted(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<bool, ParseError> {
         let text = self.text;
         let begins = self.token == Token::Name && FIRST_WORDS.contains(&self.word());
-        if !begins && !text.contains("Error: ") {
+        if !begins && !text.contains("Error: ") && !text.contains("Exception: ") {
             return Ok(false);
         }
         let found = MESSAGES.iter().filter_map(|message| Some((text.find(message.begins)?, message)));
@@ -134,21 +167,36 @@ impl<A: Known> Reader<'_, '_, A> {
             self.message(parsed, begin, message)?;
             return Ok(true);
         }
-        let found = WITHOUT_SHAPES.iter().filter_map(|message| Some((text.find(message)?, *message)));
-        let Some((begin, message)) = found.min_by_key(|(begin, _)| *begin).filter(|(begin, _)| self.is_message(*begin))
-        else {
+        // What a session printed is passed over line by line.
+        if self.has_prompts {
             return Ok(false);
+        }
+        let found = WITHOUT_SHAPES.iter().filter_map(|message| {
+            let begin = text.find(message)?;
+            self.is_message(begin).then(|| begin..begin + message.len())
+        });
+        let Some(message) = found.min_by_key(|span| span.start).or_else(|| exception(text)) else { return Ok(false) };
+        // The code in front of it, or the line of a traceback that raised it, says more.
+        let line = text[..message.start].rfind('\n').map_or(0, |end| end + 1);
+        let code = text[..line].find("Traceback (most recent call last)").map_or(line, |at| {
+            let begin = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let rule = text[..begin].trim_end().len();
+            let last = text[..rule].rfind('\n').map_or(0, |end| end + 1);
+            if rule > last && text[last..rule].bytes().all(|byte| byte == b'-') { last } else { begin }
+        });
+        let (begin, end) = if text[..code].trim().is_empty() {
+            let Some(line) = line_of_code(&text[..line]) else {
+                let hint = "the message does not say of which array it speaks: write the array in front of the line that \
+                            raised it, as in `torch.zeros(2, 3).transpose(0, 1).view(6)`";
+                return Err(self.error_at(message, hint));
+            };
+            // What stands behind the line is no part of it.
+            (line, text[line..].find('\n').map_or(text.len(), |end| line + end))
+        } else {
+            (self.span.start, code)
         };
-        // The line of a traceback that raised it says more.
-        let Some(line) = line_of_code(&text[..begin]) else {
-            let hint = "the message does not say of which array it speaks: write the array in front of the line that raised \
-                        it, as in `torch.zeros(2, 3).transpose(0, 1).view(6)`";
-            return Err(self.error_at(begin..begin + message.len(), hint));
-        };
-        // What stands behind the line is no part of it.
-        let end = text[line..].find('\n').map_or(text.len(), |end| line + end);
         self.tokens.text = &text[..end];
-        self.tokens.go_on_at(line);
+        self.tokens.go_on_at(begin);
         Ok(false)
     }
 
@@ -180,10 +228,16 @@ impl<A: Known> Reader<'_, '_, A> {
         parsed.start_span = span.start..span.end.max(span.start);
         parsed.methods = super::foreign::Methods::PyTorch;
         if let Some(words) = message.to {
-            let (to, at) = self.behind(begin, words, "a size")?;
+            let (mut to, mut at) = self.behind(begin, words, "a size")?;
+            if let (Make::Together, ChainStartOf::Shape(from)) = (message.make, &mut parsed.start)
+                && from.len() > to.len()
+            {
+                std::mem::swap(from, &mut to);
+                std::mem::swap(&mut parsed.start_span, &mut at);
+            }
             let (op, call) = match message.make {
                 Make::View => (MovementOf::Reshape(to), Call::View),
-                Make::Expand => (MovementOf::BroadcastTo(to), Call::Plain),
+                Make::Expand | Make::Together => (MovementOf::BroadcastTo(to), Call::Plain),
                 Make::Reshape | Make::Nothing => (MovementOf::Reshape(to), Call::Plain),
             };
             parsed.push(op, at);
@@ -369,15 +423,49 @@ impl<A: Known> Reader<'_, '_, A> {
     }
 }
 
+/// The message of an exception, with its name, where a line begins with one: `IndexError: too many indices ..`.
+fn exception(text: &str) -> Option<Range<usize>> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let name = line.split(':').next().unwrap_or_default();
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_'));
+        if is_name
+            && ["Error", "Exception"].iter().any(|end| name.ends_with(end))
+            && line[name.len()..].starts_with(": ")
+        {
+            return Some(at..at + line.trim_end().len());
+        }
+        at += line.len();
+    }
+    None
+}
+
 /// The byte at which the last line of code of a traceback begins: of what somebody wrote, where the last lines are those of
-/// installed packages.
+/// installed packages. Python has the line below that of its file, and IPython has an arrow in front of it.
 fn line_of_code(traceback: &str) -> Option<usize> {
-    let mut frames = traceback.rmatch_indices("  File ").map(|(at, _)| at);
-    let last = frames.clone().next();
-    let header = |at: usize| traceback[at..].lines().next().unwrap_or_default();
-    let written = |at: &usize| !header(*at).replace('\\', "/").contains("-packages/");
-    let file = frames.find(written).or(last)?;
-    let line = file + traceback[file..].find('\n')? + 1;
-    let code = line + traceback[line..].find(|c: char| !c.is_whitespace())?;
-    (traceback[line..code].len() >= 4).then_some(code)
+    let is_written = |header: &str| !header.replace('\\', "/").contains("-packages/");
+    let mut lines = Vec::new();
+    let (mut at, mut written, mut below) = (0, true, false);
+    for line in traceback.split_inclusive('\n') {
+        let code = line.trim_start();
+        let begin = at + line.len() - code.len();
+        if ["File ", "Cell In", "Input In", "<ipython-input"].iter().any(|header| code.starts_with(header)) {
+            (written, below) = (is_written(code), line.starts_with("  File "));
+        } else if let Some(code) = after_arrow(code) {
+            lines.push((written, at + line.len() - code.len()));
+        } else if std::mem::take(&mut below) && begin - at >= 4 && !code.is_empty() {
+            lines.push((written, begin));
+        }
+        at += line.len();
+    }
+    let last = lines.last().copied();
+    lines.into_iter().rev().find(|(written, _)| *written).or(last).map(|(_, line)| line)
+}
+
+/// The code behind `----> 2 `.
+fn after_arrow(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches('-');
+    let number = (rest.len() < line.len()).then(|| rest.strip_prefix("> "))??;
+    let code = number.trim_start_matches(|c: char| c.is_ascii_digit());
+    (code.len() < number.len() && !code.trim().is_empty()).then(|| code.trim_start())
 }

@@ -78,7 +78,58 @@ fn what_people_paste_is_the_chain_that_it_is_about() {
             "Traceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nRuntimeError: shape '[4, 5]' is invalid for input of size 24",
             "? reshape: shape (24,) has 24 elements, but shape (4, 5) needs 20",
         ),
+        // Code in front of a message or of a traceback is what the message is about.
+        (
+            "x = torch.zeros(2, 3, 4)\nx.transpose(1, 2).view(2, 12)\nRuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+            "(2, 12):(12, 1) over (2, 4, 3):(12, 1, 4)",
+        ),
+        (
+            "torch.zeros(2, 3).t().view(6)\n---------------------------------------------------------------------------\nRuntimeError                              Traceback (most recent call last)\nCell In[3], line 1\n----> 1 torch.zeros(2, 3).t().view(6)\n\nRuntimeError: view size is not compatible with input tensor's size and stride",
+            "(6,):(1,) over (3, 2):(1, 3)",
+        ),
+        // IPython has arrows in front of the lines that were called.
+        (
+            "---------------------------------------------------------------------------\nRuntimeError                              Traceback (most recent call last)\nCell In[3], line 2\n      1 n = 6\n----> 2 torch.zeros(2, 3).t().view(6)\n\nFile ~/venv/lib/python3.11/site-packages/torch/_tensor.py:9, in view(*args)\n      8 def view(*args):\n----> 9     return func(*args)\n\nRuntimeError: view size is not compatible with input tensor's size and stride",
+            "(6,):(1,) over (3, 2):(1, 3)",
+        ),
+        // Whatever the exception is, the line that raised it says what was asked for.
+        (
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    np.zeros((2, 3))[:, 0, 0]\nIndexError: too many indices for array: array is 2-dimensional, but 3 were indexed",
+            "! expected at most 2 entries, one per axis",
+        ),
+        (
+            "IndexError: too many indices for array: array is 2-dimensional, but 3 were indexed",
+            "! the message does not say of which array it speaks: write the array in front of the line that raised it, as in `torch.zeros(2, 3).transpose(0, 1).view(6)`",
+        ),
+        (
+            "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+            "! the message does not say of which array it speaks: write the array in front of the line that raised it, as in `torch.zeros(2, 3).transpose(0, 1).view(6)`",
+        ),
+        (
+            "ValueError: could not broadcast input array from shape (3,) into shape (4,)",
+            "? expand: axis 0 has size 3 and cannot become 4: only an axis of size 1 can be broadcast",
+        ),
+        (
+            "ValueError: operands could not be broadcast together with shapes (2,3) (4,) ",
+            "? expand: axis 1 has size 4 and cannot become 3: only an axis of size 1 can be broadcast",
+        ),
+        (
+            "ValueError: operands could not be broadcast together with shapes (4,) (2,3) ",
+            "? expand: axis 1 has size 4 and cannot become 3: only an axis of size 1 can be broadcast",
+        ),
         // Sessions of Python.
+        (
+            ">>> x = torch.zeros(2, 3)\n>>> x.t().view(6)\nTraceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nRuntimeError: view size is not compatible with input tensor's size and stride",
+            "(6,):(1,) over (3, 2):(1, 3)",
+        ),
+        // What `as_strided` takes.
+        ("(2, 3, 4), (12, 1, 3), 0", "(2, 3, 4):(12, 1, 3)"),
+        ("(2, 3), (1, 2)", "(2, 3):(1, 2)"),
+        ("(2, 3), (4, 1), 5", "(2, 3):(4, 1) offset 5"),
+        (
+            "Sw<3,3,3> o 0 o (8,64):(64,1)",
+            "! a swizzle combines bits of the address by exclusive or, which no strides say: write its index as an expression over variables",
+        ),
         (">>> x = torch.zeros(2, 3)\n>>> x.t().stride()\n(1, 3)", "(3, 2):(1, 3)"),
         (
             ">>> x = torch.zeros(2, 3)\n>>> x.t()\ntensor([[0., 0.],\n        [0., 0.],\n        [0., 0.]])\n>>> y = x.t()\n>>> y.reshape(6)",
