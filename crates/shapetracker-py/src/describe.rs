@@ -220,6 +220,8 @@ impl Meeting {
 
 /// Another layout as it is kept: both as they were compared, how many axes of each are those of elements, and the units of an element.
 type Other = (ShapeTracker, ShapeTracker, [usize; 2], i64);
+/// The same as Python hands it over.
+type OtherOf<'py> = (Bound<'py, ShapeTracker>, Bound<'py, ShapeTracker>, [usize; 2], i64);
 
 /// The answer of `describe`.
 #[pyclass(frozen, module = "shapetracker")]
@@ -352,7 +354,7 @@ impl Description {
         layout: &ShapeTracker,
         memory: Option<(u32, u64)>,
         strides: Option<Vec<i64>>,
-        other: Option<(Bound<'_, ShapeTracker>, Bound<'_, ShapeTracker>, [usize; 2], i64)>,
+        other: Option<OtherOf<'_>>,
     ) -> PyResult<Self> {
         const OP: &str = "of_parts";
         let memory = memory.map(|(bytes, alignment)| Memory { bytes, alignment });
