@@ -18,7 +18,7 @@ use crate::{
 /// written for any kind of number, 346 since maps of several expressions are decided, and 367 since layouts are described.
 const MOST_BYTES: u64 = 369_000;
 /// The most bytes of the page, each file gzipped: nearly all of it are the modules of the engine, whose limits are in `web.rs`.
-const MOST_BYTES_OF_PAGE: u64 = 1_943_000;
+const MOST_BYTES_OF_PAGE: u64 = 1_999_000;
 /// The most bytes of the page of threads and banks, which has files and a module of its own.
 const MOST_BYTES_OF_KERNELS: u64 = 75_000;
 /// The folder of the command's package that has the page.

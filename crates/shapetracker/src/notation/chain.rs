@@ -58,7 +58,7 @@ use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdic
 /// | text | meaning |
 /// |---|---|
 /// | `ShapeTracker(views=(View(...), ...))`, `View(...)` | tinygrad's views, the first next to memory |
-/// | `((2, 3), (3, 1), 0)` | a shape, strides in elements (NumPy's are in bytes) and perhaps an offset |
+/// | `((2, 3), (3, 1), 0)`, `(2, 3), (3, 1), 0` | a shape, strides in elements (NumPy's are in bytes) and perhaps an offset |
 /// | `((2, 4), 8):((1, 16), 2)`, `8:1`, `(_2, _3):(_1, _2)` | a layout of CuTe: an axis for each outermost mode, along which the modes inside run colexicographically, the leftmost fastest |
 /// | `np.arange(6)`, `torch.zeros(2, 3)`, `Tensor.ones(2, 3)` | a new array of NumPy, PyTorch or tinygrad; `arange`, `zeros`, `ones`, `empty`, `rand` and `randn` of a shape |
 /// | `x` | an array in row-major order, all of its memory |
@@ -86,7 +86,7 @@ use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdic
 /// | `torch.Size([2, 3])`, `torch.Size([2, 3]) (1, 2)` | a shape as PyTorch prints it, and perhaps strides |
 /// | `shape=(2, 3), strides=(24, 8), dtype=float64`, `x.size(): .., x.stride(): ..` | a shape and strides as they are printed, in elements; in bytes where a `dtype` or an `itemsize` stands beside them |
 /// | `RuntimeError: shape '[2, 3]' is invalid for input of size 12`, `Cannot view a tensor with shape .. and strides .. as ..` | a message of PyTorch, NumPy or JAX that says its shapes: the array and what was to become of it |
-/// | a traceback | the message, or the line of code that raised it |
+/// | a traceback, also as IPython prints it, or code with a message below it | the code in front of it, the line that raised it, or else the message |
 /// | `>>> x = torch.zeros(2, 3)`, next line `>>> x.t().stride()` | a session of Python, without what it printed |
 /// | `np.zeros((2, 3), order="F")`, `torch.empty_strided((2, 3), (1, 2))`, `np.asfortranarray(x)`, `reinterpret_tensor(x, (3, 2), (1, 3), 0)`, `x.shape = (3, 2)` | as in NumPy, PyTorch and inductor |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |

@@ -74,14 +74,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// Two axes exchanged, in all libraries.
     pub(super) fn swapaxes(&mut self, _: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         // It is the same whichever of them is called the first: to NumPy `axis1` is, and to PyTorch it is the second.
-        let (mut axes, begin) = (Dims::new(), called.begin);
-        self.fields("`(`", &["dim0|axis0|dims|axes", "dim1|axis1", "axis2"], &mut |reader, _| {
-            for axis in reader.one_or_more("an axis")?.iter() {
-                axes.push(reader.whole(axis, "an axis", begin)?);
-            }
-            Ok(())
-        })?;
-        self.advance();
+        let given = self.lists_of_axes(&["dim0|axis0|dims|axes", "dim1|axis1", "axis2"], called.begin)?;
+        let axes: Dims = given.into_iter().flatten().flatten().collect();
         match axes[..] {
             [a, b] => Ok(MovementOf::Transpose(a, b).into()),
             _ => Err(self.wrong(called.span.start, format!("expected two axes, found {}", axes.len()))),
@@ -95,31 +89,37 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// Axes moved to other places, and the others left in their order between them.
     pub(super) fn moveaxis(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let begin = called.span.start;
-        let mut given: [Option<Dims>; 2] = [None, None];
-        self.fields("`(`", &called.arguments(), &mut |reader, field| {
-            let axes = reader.one_or_more("an axis")?;
-            let axes = axes.iter().map(|axis| reader.whole(axis, "an axis", begin));
-            given[field] = Some(axes.collect::<Result<Dims, ParseError>>()?);
-            Ok(())
-        })?;
-        self.advance();
-        let [Some(from), Some(to)] = given else {
+        let given = self.lists_of_axes(&called.arguments(), begin)?;
+        let [Some(from), Some(to)] = &given[..] else {
             return Err(self.wrong(begin, "expected two axes, or two tuples of axes: from where, and to where"));
         };
         let rank = self.rank(parsed, begin)?;
-        let [from, to] = [&from, &to].map(|axes| self.different("moveaxis", axes, rank, begin));
+        let [from, to] = [from, to].map(|axes| self.different("moveaxis", axes, rank, begin));
         let (from, to) = (from?, to?);
         if from.len() != to.len() {
             let message = format!("moveaxis: {} axes and {} places: each axis takes one", from.len(), to.len());
             return Err(self.wrong(begin, message));
         }
         let mut order: Dims = (0..rank as i64).filter(|axis| !from.contains(axis)).collect();
-        let mut moved: Vec<(i64, i64)> = to.iter().copied().zip(from.iter().copied()).collect();
-        moved.sort_unstable();
-        for (to, from) in moved {
-            order.insert(to as usize, from);
+        for place in 0..rank {
+            if let Some(at) = to.iter().position(|to| *to == place as i64) {
+                order.insert(place, from[at]);
+            }
         }
         Ok(MovementOf::Permute(order).into())
+    }
+
+    /// The arguments of a method that are an axis or several; nothing for those that are not given.
+    fn lists_of_axes(&mut self, names: &[&'static str], begin: usize) -> Result<Vec<Option<Dims>>, ParseError> {
+        let mut given = vec![None; names.len()];
+        self.fields("`(`", names, &mut |reader, field| {
+            let axes = reader.one_or_more("an axis")?;
+            let axes = axes.iter().map(|axis| reader.whole(axis, "an axis", begin));
+            given[field] = Some(axes.collect::<Result<Dims, ParseError>>()?);
+            Ok(())
+        })?;
+        self.advance();
+        Ok(given)
     }
 
     /// Axes of an array, each once.
@@ -362,25 +362,16 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// New axes of size 1 at places of the array that results.
     pub(super) fn expand_dims(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        let (begin, mut axes, mut is_given) = (called.begin, Dims::new(), false);
-        self.fields("`(`", &called.arguments(), &mut |reader, _| {
-            is_given = true;
-            for axis in reader.one_or_more("a number for `axis`")?.iter() {
-                axes.push(reader.whole(axis, "an axis", begin)?);
-            }
-            Ok(())
-        })?;
-        if !is_given {
-            return Err(self.expected("a number for `axis`"));
-        }
-        self.advance();
+        let begin = called.begin;
+        let given = self.lists_of_axes(&called.arguments(), begin)?;
+        let [Some(axes)] = &given[..] else { return Err(self.wrong(begin, "expected a number for `axis`")) };
         if let [axis] = axes[..] {
             return Ok(MovementOf::Unsqueeze(axis).into());
         }
         let rank = self.rank(parsed, begin)? + axes.len();
-        let mut axes = self.different("expand_dims", &axes, rank, begin)?;
-        axes.sort_unstable();
-        Ok(axes.iter().map(|&axis| MovementOf::Unsqueeze(axis)).collect::<Vec<_>>().into())
+        let axes = self.different("expand_dims", axes, rank, begin)?;
+        let new = (0..rank as i64).filter(|axis| axes.contains(axis));
+        Ok(new.map(MovementOf::Unsqueeze).collect::<Vec<_>>().into())
     }
 
     /// Axes reversed; in NumPy all of them where none is named.
