@@ -115,7 +115,7 @@ CALLS = {
         repr(X); str(X); describe('(4, 6).T', '(6)[3:]'); describe('(N, 6).T', itemsize=2).to_dict(); describe('no'); describe(3);
         describe('(4, 6)', itemsize=0); describe('(N, 6)', '(6)')""",
     ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
-        str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('(2, 3).flip(0)').of_copy; chain_over('x.T', (2, 3)); chain_over('x.', (2, 3)); advice('x.T'); advice('x.T', 3); advice(3)""",
+        str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('(2, 3).flip(0)').of_copy; chain_over('x.T', (2, 3)); chain_over('x.', (2, 3)); command(['check', '(2, 3)', '--is', 'dense']); command(3); advice('x.T'); advice('x.T', 3); advice(3)""",
     NAMED_ADVICE: """X.one_view; X.answer; X.view; X.of_copy; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; bool(X);
         repr(X); str(X); advice('(A, B).T').view; advice('x.T', ('A', Sym('B'))); advice('(A, B).T', where='A=1..4')""",
     f"{ADVICE}.pytorch": "X.does; X.unless; X.copied; X.sentence; X.code; repr(X); str(X)",
@@ -174,10 +174,11 @@ CALLS = {
     f"{REFUTED}.witness": "X.device; X.local; X.positions; X.missing; X == X; X != 3; repr(X); str(X)",
     MOVED: "X.elements; X.most; X.device; X == X; X != 3; repr(X)",
     CHUNKS: """X.inputs_of(0); X.inputs_of(9); X.needed(); X.schedule(100, 1, 1); X.schedule(1, 1, 1);
-        choose_chunks(ShapeTracker.contiguous(4, 6), ((2, 2), (3, 3)), 6, False); ChunkPlan(ShapeTracker.contiguous(3), (), ());
-        choose_chunks(ShapeTracker.contiguous(4), ((2, 3),), 6, True)""",
+        X.taken_of(0); X.taken_of(9); choose_chunks(ShapeTracker.contiguous(4, 6), ((2, 2), (3, 3)), 6, 6, [None, None], False); ChunkPlan(ShapeTracker.contiguous(3), (), ());
+        choose_chunks(ShapeTracker.contiguous(4), ((2, 3),), 6, 6, [None], True)""",
     f"{CHUNKS}.schedule(100, 1, 1)": "X.steps; X.untouched; X.rounds; X.reads; X.read_bytes; X.peak_bytes",
-    ASSEMBLY: "X.take(((0, 4),), bytes(range(4))); X.take(((0, 9),), b''); X.finish(); Assembly(3, (4,), (), b'')",
+    ASSEMBLY: """X.take(((0, 4),), bytes(range(4))); X.take(((0, 9),), b''); X.put(((0, 4),), bytes(4)); X.put(((0, 9),), b'');
+        cut(ShapeTracker.contiguous(4).flip(0), (4,), ((0, 2),), ((0, 4),), bytes(range(4))); cut(3, (4,), (), (), b''); X.finish(); Assembly(3, (4,), (), b'')""",
     NESTED: """X.shape; X.stride; X.rank; X.depth; X.size(); X.cosize(); X(3); X(99); X((0, 1), 3); X.coordinate(3); X.coordinate(99);
         len(X); X[0]; X[5]; X.flatten(); X.coalesce(); X.coalesce((1, 1)); X.coalesce((1, 1, 1)); X.filter(); X.compose('8:2');
         X.compose((2, 2)); X.compose('99:-1'); X.compose(3.5); X.complement(32); X.complement(32, explain=True);
@@ -256,7 +257,7 @@ def main() -> None:
 
     names |= {"nest": nest, "unserved": unserved, "statement": "y[i] += x[i]; x = (n,); y = (n,)"}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
-    names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks", "chain_over")}
+    names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks", "chain_over", "command", "cut")}
     more = ("AccessPattern", "AccessReport", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit", "methods")
     names |= {name: getattr(_native, name) for name in more}
     calls = dict(CALLS)

@@ -78,7 +78,13 @@ def test_what_is_wrong_with_the_words_is_said() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts are sent otherwise there")
 def test_a_command_that_waits_is_ended_by_an_interrupt() -> None:
-    with subprocess.Popen([sys.executable, "-m", "shapetracker", "explain", "-"], stdin=subprocess.PIPE) as waiting:
+    words = [sys.executable, "-m", "shapetracker", "explain", "-"]
+
+    def as_in_a_terminal() -> None:
+        # What runs in the background of a shell does not listen to interrupts, and neither does what it starts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(words, stdin=subprocess.PIPE, preexec_fn=as_in_a_terminal) as waiting:
         # It waits for its standard input, which has no end.
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(2)
