@@ -64,7 +64,8 @@ impl Chain {
     /// The library that the text is code of, as far as it says so.
     ///
     /// ```
-    /// use shapetracker_symbolic::{ArrayLibrary, Question};
+    /// use shapetracker::ArrayLibrary;
+    /// use shapetracker_symbolic::Question;
     ///
     /// let chain = Question::default().chain("torch.zeros(H, T).T")?;
     /// assert_eq!(chain.library(), Some(ArrayLibrary::PyTorch));
