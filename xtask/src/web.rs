@@ -36,8 +36,8 @@ const MODULES: [(&str, &str, usize); 6] = [
     ("shapetracker.wasm", "explore", 292_000),
     ("free.wasm", "explore,free", 398_500),
     ("code.wasm", "code,free", 569_500),
-    ("names.wasm", "names", 386_000),
-    ("devices.wasm", "devices", 248_500),
+    ("names.wasm", "names", 385_000),
+    ("devices.wasm", "devices", 247_000),
     ("kernels.wasm", "kernels", 80_000),
 ];
 
