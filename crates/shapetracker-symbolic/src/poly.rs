@@ -481,6 +481,36 @@ impl Poly {
         Ok(Poly { terms: times_term(&self.terms, (Monomial::ONE, factor))? })
     }
 
+    /// Whether `scale * self - by * other` has no negative term and none with such factors, for a positive `scale`: what making it would
+    /// say, with as many steps.
+    pub(crate) fn is_positive_without(
+        &self,
+        scale: i128,
+        other: &Poly,
+        (by, times): (Monomial, i128),
+        is_free: impl Fn(Monomial) -> bool,
+    ) -> Result<bool, TooLarge> {
+        let is_itself = (by, times) == (Monomial::ONE, 1);
+        count(2 * self.terms.len() + if is_itself { 1 } else { 2 } * other.terms.len())?;
+        let is_good = |&(monomial, coefficient): &(Monomial, i128)| coefficient > 0 && !is_free(monomial);
+        let mut own = self.terms.iter().peekable();
+        for &(monomial, coefficient) in &other.terms {
+            let monomial = monomial.times(by)?;
+            while let Some(larger) = own.next_if(|term| term.0 > monomial) {
+                if !is_good(larger) {
+                    return Ok(false);
+                }
+            }
+            let from = own.next_if(|term| term.0 == monomial).map_or(0, |term| term.1);
+            let taken = coefficient.checked_mul(times).ok_or(TooLarge::Number)?;
+            let left = from.checked_mul(scale).and_then(|from| from.checked_sub(taken)).ok_or(TooLarge::Number)?;
+            if left != 0 && !is_good(&(monomial, left)) {
+                return Ok(false);
+            }
+        }
+        Ok(own.all(is_good))
+    }
+
     /// The polynomial with all signs changed.
     pub(crate) fn neg(&self) -> Result<Poly, TooLarge> {
         self.scale(-1)

@@ -423,8 +423,13 @@ impl Frame {
                 if times < 0 {
                     continue;
                 }
-                let rest = f.scale(scale)?.sub(&condition.mul(&Poly::term(by, times))?)?;
-                if self.by_conditions(region, &rest, depth - 1)? {
+                let is_there = if depth == 1 {
+                    f.is_positive_without(scale, condition, (by, times), |monomial| self.has_free(monomial))?
+                } else {
+                    let rest = f.scale(scale)?.sub(&condition.mul(&Poly::term(by, times))?)?;
+                    self.by_conditions(region, &rest, depth - 1)?
+                };
+                if is_there {
                     return Ok(true);
                 }
             }
