@@ -219,8 +219,8 @@ class _Job:
         while True:
             self.touches = Touches(tracker, source, Cut(cut_as_wanted(tracker, source, wanted, target, most)))
             cut = self.touches.target
-            chunks = CHUNKS * max(largest, max(map(cut.numel, cut.all()), default=0))
-            self.limit = self.memory or self.dtype.itemsize * max(chunks, min(good, math.prod(source.shape) // PART))
+            several = CHUNKS * max(largest, max(map(cut.numel, cut.all()), default=0))
+            self.limit = self.memory or self.dtype.itemsize * max(several, min(good, math.prod(source.shape) // PART))
             most = self._most()
             if self.memory is None or most <= self.memory:
                 break
