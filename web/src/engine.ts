@@ -335,6 +335,7 @@ export interface NamesAnswer {
 
 /** How a layout lies in memory, and what takes it: what each line is about, and a sentence that begins small. */
 export interface DescribeAnswer {
+  shared: boolean;
   lines: { topic: string; text: string }[];
 }
 

@@ -4072,6 +4072,7 @@ export const samples = [
     op: "describe",
     request: { source: { chain: "(8, 32, 32, 3).permute(0, 3, 1, 2)" } },
     answer: {
+      shared: false,
       lines: [
         { topic: "order", text: "dense, channels_last" },
         { topic: "addresses", text: "0 to 24575, all of them read" },
@@ -4098,6 +4099,7 @@ export const samples = [
     op: "describe",
     request: { source: { chain: "(64, 25)" }, bytes: 2 },
     answer: {
+      shared: false,
       lines: [
         { topic: "order", text: "dense, row-major" },
         { topic: "addresses", text: "0 to 1599, all of them read" },

@@ -141,12 +141,15 @@ fn choose(
     // What a grid costs: how often input chunks are touched, of which only the order counts.
     let touches = |sizes: &[Sizes]| score(sizes).map_or(f64::INFINITY, |touches| touches as f64) * chunks(shape, sizes);
     let divide = |whole: &[bool], target: i128| divided_further(shape, &sizes, &free, whole, target, score);
-    let anywhere = divide(&vec![false; shape.len()], target);
-    // Where input chunks are small, small chunks of windows that are whole touch too many of them to be worth while. Large ones
-    // touch no more than windows in pieces.
-    let mut uncut = [target, i128::from(most).max(target)].into_iter().map(|target| divide(&windows, target));
-    let sizes = uncut.find(|sizes| touches(sizes) <= 4.0 * touches(&anywhere)).unwrap_or_else(|| anywhere.clone());
-    let sizes = joined_further(shape, sizes, &free, target, score);
+    let mut divided = divide(&vec![false; shape.len()], target);
+    if windows.contains(&true) {
+        // Where input chunks are small, small chunks of windows that are whole touch too many of them to be worth while. Large ones
+        // touch no more than windows in pieces.
+        let limit = 4.0 * touches(&divided);
+        let mut uncut = [target, i128::from(most).max(target)].into_iter().map(|target| divide(&windows, target));
+        divided = uncut.find(|sizes| touches(sizes) <= limit).unwrap_or(divided);
+    }
+    let sizes = joined_further(shape, divided, &free, target, score);
     Grid::of_sizes(shape, sizes)
 }
 

@@ -490,8 +490,9 @@ impl Poly {
         (by, times): (Monomial, i128),
         is_free: impl Fn(Monomial) -> bool,
     ) -> Result<bool, TooLarge> {
-        let is_itself = (by, times) == (Monomial::ONE, 1);
-        count(2 * self.terms.len() + if is_itself { 1 } else { 2 } * other.terms.len())?;
+        // A product with 1 takes none.
+        let is_made = (by, times) != (Monomial::ONE, 1) && other.terms[..] != [(Monomial::ONE, 1)];
+        count(2 * self.terms.len() + if is_made { 2 } else { 1 } * other.terms.len())?;
         let is_good = |&(monomial, coefficient): &(Monomial, i128)| coefficient > 0 && !is_free(monomial);
         let mut own = self.terms.iter().peekable();
         for &(monomial, coefficient) in &other.terms {
@@ -746,6 +747,8 @@ fn times_term(
 
 #[cfg(test)]
 mod tests {
+    use shapetracker_testing::Rng;
+
     use super::*;
 
     fn sum(vars: std::ops::Range<u8>) -> Poly {
@@ -762,6 +765,41 @@ mod tests {
         assert_eq!(squared.mul(&sum(0..60)), Err(TooLarge::Terms(60 * 61 / 2 * 60)));
         assert_eq!(sum(0..5).pow(12).unwrap().terms().len(), 1820);
         assert_eq!(sum(0..6).pow(16), Err(TooLarge::Terms(3003)));
+    }
+
+    /// What is said of a difference without making it is what is seen when it is made, and takes as many steps.
+    #[test]
+    fn signs_of_a_difference_are_those_of_the_difference() {
+        let mut random = Rng(81);
+        let mut holds = 0;
+        for _ in 0..20_000 {
+            let monomial = |random: &mut Rng, most: u64| {
+                let mut factors: Vec<u8> = (0..random.below(most)).map(|_| random.below(3) as u8).collect();
+                factors.sort_unstable();
+                Monomial::from_factors(factors.into_iter().map(Var))
+            };
+            let mut poly = |low: i128| {
+                let terms: Terms = (0..random.below(4))
+                    .map(|_| (monomial(&mut random, 4), i128::from(random.below(6)) + low))
+                    .collect();
+                Poly::from_terms(terms).unwrap()
+            };
+            let (f, other) = (poly(-1), poly(-4));
+            if other.is_zero() {
+                continue;
+            }
+            let by = monomial(&mut random, 2);
+            let (scale, times) = (1 + i128::from(random.below(3)), 1 + i128::from(random.below(3)));
+            let is_free = |monomial: Monomial| monomial.exponent(Var(2)) % 2 == 1;
+            let (made, steps) = counted(|| {
+                let rest = f.scale(scale)?.sub(&other.mul(&Poly::term(by, times))?)?;
+                Ok::<_, TooLarge>(rest.terms().iter().all(|&(monomial, factor)| factor > 0 && !is_free(monomial)))
+            });
+            let (said, as_many) = counted(|| f.is_positive_without(scale, &other, (by, times), is_free));
+            assert_eq!((said, as_many), (made, steps), "{scale} * {f:?} - {times} * {by:?} * {other:?}");
+            holds += usize::from(said == Ok(true));
+        }
+        assert!(holds > 500, "{holds}");
     }
 
     #[test]

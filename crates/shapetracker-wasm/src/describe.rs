@@ -10,14 +10,15 @@ use crate::request::Fields as _;
 /// The most bytes of an element.
 const MOST_BYTES: u32 = 1 << 12;
 
-/// The lines of a description, each with what it is about. `bytes` is how many bytes an element has.
+/// The lines of a description, each with what it is about, and whether two elements share an address. `bytes` is how many bytes an element
+/// has.
 pub(crate) fn describe(request: &Value) -> Result<Value, Fault> {
     let Layout::Chain(tracker) = Layout::of(request, "source")? else {
         return Err(Fault::request("`source` is a chain"));
     };
     let bytes = request.number_or("bytes", 0)?;
     let memory = u32::try_from(bytes).ok().filter(|bytes| (1..=MOST_BYTES).contains(bytes)).map(Memory::of);
-    let lines = described(&tracker, memory).lines();
-    let lines = lines.into_iter().map(|line| object! { "topic": line.topic, "text": line.text });
-    Ok(object! { "lines": lines.collect::<Value>() })
+    let found = described(&tracker, memory);
+    let lines = found.lines().into_iter().map(|line| object! { "topic": line.topic, "text": line.text });
+    Ok(object! { "shared": matches!(found.collision, Ok(Some(_))), "lines": lines.collect::<Value>() })
 }

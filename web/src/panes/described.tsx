@@ -20,14 +20,14 @@ const request = computed(() => {
 });
 
 /** The description, and the question that it answers. */
-const found = signal<{ of: string; lines: DescribeAnswer["lines"] } | null>(null);
+const found = signal<({ of: string } & DescribeAnswer) | null>(null);
 
 effect(() => {
   const now = request.value;
   const of = JSON.stringify(now);
   if (now === null || found.peek()?.of === of) return;
   void ask("describe", now, "describe").then((said) => {
-    if (said !== null) found.value = { of, lines: said.ok ? said.value.lines : [] };
+    if (said !== null) found.value = { of, ...(said.ok ? said.value : { shared: false, lines: [] }) };
   });
 });
 
@@ -39,16 +39,16 @@ export const Described = live(() => {
   const [order, matrix] = [say("order"), say("BLAS")];
   const at = named.value?.names.map(({ name, value }) => `${name} = ${value}`) ?? [];
   // Two elements at one address are told of before anyone writes to one of them.
-  const shared = lines.find(({ topic, text }) => topic === "writing" && text.includes("both lie"));
+  const shared = found.value?.shared ? say("writing") : null;
   return (
     <div class="described" data-fresh={fresh ? "yes" : "no"} aria-label="In memory" role="group">
       {order !== null && (
         <p>
           <b>In memory</b> {at.length > 0 && `with ${at.join(", ")}: `}
           <Prose text={order} />
-          {shared !== undefined && (
+          {shared !== null && (
             <>
-              ; <Prose text={shared.text} />
+              ; <Prose text={shared} />
             </>
           )}
           . <b>BLAS</b> <Prose text={matrix ?? ""} />.

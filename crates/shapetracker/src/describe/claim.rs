@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Description;
+use super::order::NAMES;
 
 /// A claim about a layout, as a word: `dense`, the name of an order (`row-major`, `column-major`, `channels_last`,
 /// `channels_last_3d` or `blocked`, and `contiguous` for the first), `injective` (no two elements share an address), `matrix` (BLAS takes
@@ -37,7 +38,6 @@ pub enum Claim {
     Vector(i64),
 }
 
-const ORDERS: [&str; 5] = ["row-major", "column-major", "channels_last", "channels_last_3d", "blocked"];
 const OF_CUDNN: [&str; 4] = ["NCHW", "NHWC", "NCDHW", "NDHWC"];
 
 impl Claim {
@@ -63,7 +63,7 @@ impl FromStr for Claim {
 
     fn from_str(text: &str) -> Result<Claim, String> {
         let wrong = || {
-            let orders = ORDERS.join(", ");
+            let orders = NAMES.join(", ");
             format!(
                 "`{text}` is no claim about a layout: those are dense, {orders}, injective, matrix, tma, vector=1, 2, 4, 8 or 16, and \
                  formats such as NHWC or aBcd8b"
@@ -71,11 +71,11 @@ impl FromStr for Claim {
         };
         Ok(match text {
             "dense" => Claim::Dense,
-            "contiguous" => Claim::Order(ORDERS[0]),
+            "contiguous" => Claim::Order(NAMES[0]),
             "injective" => Claim::Injective,
             "matrix" => Claim::Matrix,
             "tma" => Claim::TensorMap,
-            _ => match (ORDERS.iter().find(|order| **order == text), text.strip_prefix("vector=")) {
+            _ => match (NAMES.iter().find(|order| **order == text), text.strip_prefix("vector=")) {
                 (Some(order), _) => Claim::Order(order),
                 (None, Some(length)) => {
                     let is_length = |length: &i64| length.count_ones() == 1 && (1..=16).contains(length);

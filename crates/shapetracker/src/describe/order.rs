@@ -233,6 +233,9 @@ fn order_of(name: &str, rank: usize) -> Option<Dims> {
     }
 }
 
+/// All names of orders.
+pub(super) const NAMES: [&str; 5] = ["row-major", "column-major", "channels_last", "channels_last_3d", "blocked"];
+
 /// The orders of so many axes that have a name, with the axes of each, the outermost first: `row-major`, `column-major`, and of four
 /// and five axes `channels_last` and `channels_last_3d`.
 ///
@@ -241,8 +244,8 @@ fn order_of(name: &str, rank: usize) -> Option<Dims> {
 /// assert_eq!((orders[2].0, &orders[2].1[..]), ("channels_last", &[0, 2, 3, 1][..]));
 /// ```
 pub fn named_orders(rank: usize) -> Vec<(&'static str, Dims)> {
-    let channels = if rank == 5 { "channels_last_3d" } else { "channels_last" };
-    let names = ["row-major", "column-major", channels].into_iter();
+    let [rows, columns, channels, channels_3d, _] = NAMES;
+    let names = [rows, columns, if rank == 5 { channels_3d } else { channels }].into_iter();
     names.filter_map(|name| Some((name, order_of(name, rank)?))).collect()
 }
 
