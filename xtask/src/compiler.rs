@@ -28,6 +28,10 @@ pub(crate) fn stands_in() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     let mut compiler = Command::new(words.next()?);
     let mut arguments: Vec<OsString> = words.collect();
+    if arguments.iter().any(|word| word.to_string_lossy().starts_with("-Zsanitizer")) {
+        // The stable compiler has it, and wants to be told.
+        compiler.env("RUSTC_BOOTSTRAP", "1");
+    }
     if is_unit_tests(&arguments) {
         arguments.extend(["-C", "opt-level=0"].map(OsString::from));
     }

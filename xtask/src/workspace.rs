@@ -112,14 +112,11 @@ impl Workspace {
     /// Tells cargo, however a command comes to call it, to give every dependency the features that any package of the workspace asks
     /// for. In a whole run the command, the Python package and the tests in the form of a release are then compiled once: cargo
     /// would compile each library for each of them, because macros' and tests' dependencies ask for different features of `syn`.
-    /// That is unstable, which the first variable allows to the stable cargo; one that knows none of it compiles more. What is
-    /// compiled for these tests alone is optimised once and not a second time across the parts of a crate, which takes a quarter of the
-    /// time.
+    /// That is unstable; a cargo that knows none of it compiles more. What is compiled for these tests alone is optimised once and not
+    /// a second time across the parts of a crate, which takes a quarter of the time.
     pub(crate) fn sharing<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         if self.halves {
-            command
-                .env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly")
-                .env("CARGO_UNSTABLE_FEATURE_UNIFICATION", "true")
+            allow(command, "FEATURE_UNIFICATION")
                 .env("CARGO_RESOLVER_FEATURE_UNIFICATION", "workspace")
                 .env("CARGO_PROFILE_RELEASE_LTO", "off");
         }
@@ -181,6 +178,12 @@ impl Workspace {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         child.and_then(|mut child| ended(&mut child)).is_ok_and(|status| status.success())
     }
+}
+
+/// Allows what is unstable to the stable cargo, however a command comes to call it.
+pub(crate) fn allow<'c>(command: &'c mut Command, unstable: &str) -> &'c mut Command {
+    let allowed = format!("CARGO_UNSTABLE_{unstable}");
+    command.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").env(allowed, "true")
 }
 
 /// Runs a command to its end and returns its standard output and standard error in the order they came.

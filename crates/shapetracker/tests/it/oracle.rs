@@ -174,11 +174,7 @@ pub(crate) fn evaluate(stack: &[RawView]) -> Array {
 impl Array {
     /// A buffer under a shape.
     pub(crate) fn contiguous(shape: &[i64]) -> Array {
-        let mut next = 0;
-        Array::from_fn(shape, |_| {
-            next += 1;
-            Some(next - 1)
-        })
+        Array { shape: shape.into(), cells: (0..shape.iter().product()).map(Some).collect() }
     }
 
     fn from_fn(shape: &[i64], mut cell: impl FnMut(&[i64]) -> Option<i64>) -> Array {
@@ -230,10 +226,10 @@ impl Array {
 
     pub(crate) fn permute(&self, axes: &[usize]) -> Array {
         let shape: Vec<i64> = axes.iter().map(|&axis| self.shape[axis]).collect();
-        self.gather(&shape, |index| {
-            let new: Vec<i64> = index.into();
-            axes.iter().zip(new).for_each(|(&axis, i)| index[axis] = i);
-            true
+        let mut old = vec![0; shape.len()];
+        Array::from_fn(&shape, |index| {
+            axes.iter().zip(index).for_each(|(&axis, i)| old[axis] = *i);
+            self.at(&old)
         })
     }
 
