@@ -129,11 +129,6 @@ impl Caller {
         })
     }
 
-    /// The name of the operation.
-    pub(crate) fn operation(&self) -> &'static str {
-        self.operation
-    }
-
     #[cold]
     fn null(&self, name: &str) -> Mistake {
         Mistake::new("null", self.operation, format!("{name} is a null pointer"))

@@ -43,6 +43,7 @@ pub unsafe extern "C" fn st_plan_read(
     tensor: *mut c_void,
     tensor_bytes: usize,
     fill: *const c_void,
+    fill_bytes: usize,
     threads: usize,
 ) -> *mut Error {
     // SAFETY: the promises of the caller.
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn st_plan_read(
         let plan = &caller.handle("the plan", plan)?.0;
         let buffer = caller.list::<u8>("the buffer", buffer.cast(), buffer_bytes)?;
         let tensor = caller.room::<u8>("the tensor", tensor.cast(), tensor_bytes)?;
-        let fill = caller.list::<u8>("the value to fill with", fill.cast(), plan.width())?;
+        let fill = caller.list::<u8>("the value to fill with", fill.cast(), fill_bytes)?;
         let moved = Threads::new(threads).and_then(|threads| plan.read_bytes(buffer, tensor, fill, &threads));
         moved.map_err(|err| copying("read", err))
     })
