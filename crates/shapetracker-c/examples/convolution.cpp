@@ -27,8 +27,6 @@ int main() {
     }
     std::cout << "#include <stdint.h>\n"
                  "#include <stdio.h>\n"
-                 "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n"
-                 "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
                  "static void kernel(int H, int W, const int *x, const int *k, int *y) {\n"
               << *code
               << "}\n"

@@ -33,6 +33,7 @@ mod nest;
 mod plan;
 mod registry;
 mod tracker;
+mod version;
 
 pub use answer::*;
 pub use error::*;
@@ -41,13 +42,4 @@ pub use layout::*;
 pub use nest::*;
 pub use plan::*;
 pub use tracker::*;
-
-use std::ffi::c_char;
-
-/// The version of the library: `0.1.0`. The text lives forever.
-#[allow(unsafe_code)]
-#[unsafe(no_mangle)]
-pub extern "C" fn st_version() -> *const c_char {
-    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
-    VERSION.as_ptr().cast()
-}
+pub use version::*;

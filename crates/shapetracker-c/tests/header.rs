@@ -53,7 +53,7 @@ fn generated(root: &Path) -> String {
     };
     config.enumeration.rename_variants = RenameRule::QualifiedScreamingSnakeCase;
     let mut builder = Builder::new().with_config(config);
-    for file in ["error", "tracker", "answer", "expression", "nest", "plan", "layout", "lib"] {
+    for file in ["version", "error", "tracker", "answer", "expression", "nest", "plan", "layout"] {
         builder = builder.with_src(root.join(format!("src/{file}.rs")));
     }
     let mut header = Vec::new();
