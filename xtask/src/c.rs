@@ -76,8 +76,12 @@ pub(crate) fn try_installed(workspace: &Workspace, installed: &Path, scratch: &P
     for (place, (c, cpp)) in compilers.iter().enumerate() {
         let compiler = |source: &Path| if is_c(source) { *c } else { *cpp };
         // The sanitizers see what a program reads and writes; the library's own code is watched by valgrind.
+        let sanitized = "-g -fsanitize=address,undefined -fno-sanitize-recover=all";
+        let sanitized = if tries.links_with(c, sanitized)? { sanitized } else { "-g" };
+        if sanitized == "-g" {
+            anstream::println!("skipped: {c} has no sanitizers (apt-get install libclang-rt-dev)");
+        }
         for source in &examples {
-            let sanitized = "-g -fsanitize=address,undefined -fno-sanitize-recover=all";
             let program = tries.compiled(compiler(source), source, sanitized)?;
             let printed = workspace.read(&mut workspace.command(&program, ""))?;
             if source.ends_with("convolution.cpp") {
@@ -138,6 +142,14 @@ impl Tries<'_> {
             return Err(failed(format!("{GUIDE} has no programs")));
         }
         Ok(programs)
+    }
+
+    /// Whether a compiler has the libraries that options ask for.
+    fn links_with(&self, compiler: &str, options: &str) -> Result<bool, Stop> {
+        let source = self.scratch.join("empty.c");
+        write(&source, "int main(void) { return 0; }\n")?;
+        let mut command = self.workspace.command(compiler, options);
+        Ok(self.workspace.succeeds(command.arg(&source).arg("-o").arg(self.scratch.join("empty"))))
     }
 
     /// Compiles a program and links it with the static library.

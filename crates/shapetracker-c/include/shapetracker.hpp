@@ -353,16 +353,16 @@ public:
     }
 
     // Each of these changes the nest; where it is refused, the nest stays what it was.
-    std::optional<error> split(const std::string &loop, const std::vector<std::string> &factors) {
+    [[nodiscard]] std::optional<error> split(const std::string &loop, const std::vector<std::string> &factors) {
         std::vector<const char *> raw = detail::texts(factors);
         return done(st_nest_split(held_.get(), loop.c_str(), raw.data(), raw.size()));
     }
-    std::optional<error> split_where_affine() { return done(st_nest_split_where_affine(held_.get())); }
-    std::optional<error> reorder(const std::vector<std::string> &loops) {
+    [[nodiscard]] std::optional<error> split_where_affine() { return done(st_nest_split_where_affine(held_.get())); }
+    [[nodiscard]] std::optional<error> reorder(const std::vector<std::string> &loops) {
         std::vector<const char *> raw = detail::texts(loops);
         return done(st_nest_reorder(held_.get(), raw.data(), raw.size()));
     }
-    std::optional<error> clip(const std::vector<std::string> &accesses, bool only_reduced = false) {
+    [[nodiscard]] std::optional<error> clip(const std::vector<std::string> &accesses, bool only_reduced = false) {
         std::vector<const char *> raw = detail::texts(accesses);
         return done(st_nest_clip(held_.get(), raw.data(), raw.size(), only_reduced));
     }
@@ -393,7 +393,7 @@ public:
 
     // Reads the tensor out of its buffer, with a value where it is masked.
     template <class T>
-    std::optional<error> read(const std::vector<T> &buffer, std::vector<T> &tensor, const T &fill,
+    [[nodiscard]] std::optional<error> read(const std::vector<T> &buffer, std::vector<T> &tensor, const T &fill,
                               std::size_t threads = 1) const {
         static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>, "elements are moved as bytes");
         st_error *why = st_plan_read(held_.get(), buffer.data(), buffer.size() * sizeof(T), tensor.data(),
@@ -402,7 +402,7 @@ public:
     }
     // Writes a tensor through the tracker into its buffer.
     template <class T>
-    std::optional<error> write(const std::vector<T> &tensor, std::vector<T> &buffer, std::size_t threads = 1) const {
+    [[nodiscard]] std::optional<error> write(const std::vector<T> &tensor, std::vector<T> &buffer, std::size_t threads = 1) const {
         static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>, "elements are moved as bytes");
         st_error *why = st_plan_write(held_.get(), tensor.data(), tensor.size() * sizeof(T), buffer.data(),
                                       buffer.size() * sizeof(T), threads);
