@@ -391,12 +391,15 @@ fn expressions_nests_and_layouts_are_those_of_the_library() {
         well(st_layout_compose(first, second, &mut composed));
         well(st_layout_text(composed, &mut out));
         assert_eq!(taken(out), "((2,2),3):((24,2),8)");
-        let (kind, why) = told(st_layout_compose(second, first, &mut composed));
+        let (mut uneven, mut tile) = (null_mut(), null_mut());
+        well(st_layout_read(c"(4,6,8):(2,3,5)".as_ptr(), &mut uneven));
+        well(st_layout_read(c"6:3".as_ptr(), &mut tile));
+        let (kind, why) = told(st_layout_compose(uneven, tile, &mut composed));
         assert_eq!(kind, "no_composition", "{why}");
         let mut tracker = null_mut();
         well(st_layout_tracker(composed, &mut tracker));
         st_tracker_free(tracker);
-        for layout in [first, second, composed] {
+        for layout in [first, second, composed, uneven, tile] {
             st_layout_free(layout);
         }
 
