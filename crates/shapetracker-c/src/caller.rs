@@ -32,8 +32,9 @@ const fn word_of(name: &str) -> u64 {
 }
 
 /// A value as a handle, which [`free`] ends.
+#[inline]
 pub(crate) fn handed<T: Handle>(value: T) -> *mut T {
-    let held = Box::into_raw(Box::new(Held { word: const { word_of(T::WHAT) }, value }));
+    let held = Box::into_raw(Box::write(Box::new_uninit(), Held { word: const { word_of(T::WHAT) }, value }));
     registry::made(held.addr());
     held.cast()
 }
@@ -94,6 +95,7 @@ impl Caller {
     }
 
     /// Does what is asked and writes the result where the caller wants it; else the reason. Nothing panics across.
+    #[inline]
     pub(crate) fn answer<O>(self, out: *mut O, does: impl FnOnce(&Caller) -> Result<O, Mistake>) -> *mut Error {
         if out.is_null() {
             return self.null("the place for the result").handed();
@@ -122,6 +124,7 @@ impl Caller {
         self.guarded(does).unwrap_or(otherwise)
     }
 
+    #[inline]
     fn guarded<O>(&self, does: impl FnOnce(&Caller) -> Result<O, Mistake>) -> Result<O, Mistake> {
         // What a panic leaves half done is dropped: trackers and expressions do not change, and a nest is changed as a copy.
         catch_unwind(AssertUnwindSafe(|| does(self))).unwrap_or_else(|_| {

@@ -89,14 +89,25 @@ impl Strided {
     }
 }
 
-/// A movement operation on numbers or on names, written once.
+/// A movement operation on numbers or on names, written once. A tracker is larger than what most operations compute, and so it is made
+/// where it stays.
 macro_rules! moved {
     ($tracker:expr, |$of:ident| $numbers:expr, $names:expr) => {
         match &$tracker.0 {
-            Kind::Numbers($of) => Ok(Tracker(Kind::Numbers($numbers?))),
-            Kind::Names($of) => bounded(|| Tracker::of_names($names?)),
+            Kind::Numbers($of) => match $numbers {
+                Ok(moved) => Ok(handed(Tracker(Kind::Numbers(moved)))),
+                Err(err) => Err(err.into()),
+            },
+            Kind::Names($of) => cold(|| bounded(|| Tracker::of_names($names?).map(handed))),
         }
     };
+}
+
+/// What is done with names, apart from the code that numbers run through.
+#[cold]
+#[inline(never)]
+fn cold<T>(done: impl FnOnce() -> T) -> T {
+    done()
 }
 
 impl Tracker {
@@ -267,7 +278,7 @@ fn syms(values: &[i64]) -> impl Iterator<Item = Sym> + '_ {
 
 /// Pairs of numbers that stand one after the other.
 fn pairs(values: &[i64]) -> Ranges {
-    values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+    values.as_chunks().0.iter().map(|&[first, second]| (first, second)).collect()
 }
 
 /// An operation on a tracker that takes numbers.
@@ -275,20 +286,21 @@ fn pairs(values: &[i64]) -> Ranges {
 /// # Safety
 /// The promises of the caller of a function of this interface.
 #[allow(unsafe_code)]
+#[inline(always)]
 unsafe fn operated(
     operation: &'static str,
     tracker: *const Tracker,
     values: *const i64,
     count: usize,
     out: *mut *mut Tracker,
-    does: impl FnOnce(&Tracker, &[i64]) -> Result<Tracker, Mistake>,
+    does: impl FnOnce(&Tracker, &[i64]) -> Result<*mut Tracker, Mistake>,
 ) -> *mut Error {
     // SAFETY: the promises of the caller.
     let caller = unsafe { Caller::of(operation) };
     caller.answer(out, |caller| {
         let (tracker, values) =
             (caller.handle("the tracker", tracker)?, caller.list("the list of numbers", values, count)?);
-        does(tracker, values).map(handed)
+        does(tracker, values)
     })
 }
 
