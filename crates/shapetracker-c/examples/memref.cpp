@@ -63,6 +63,13 @@ int main() try {
     std::vector<std::int64_t> memory(static_cast<std::size_t>(windows.buffer_length().value()));
     for (std::size_t at = 0; at < memory.size(); at++) memory[at] = static_cast<std::int64_t>(at * 7 % 23) - 11;
 
+    // A plan reads the windows as one tensor, which has the same elements in the same order.
+    std::vector<std::int64_t> copied(3 * 6 * 7 * 3 * 3);
+    if (const auto why = shapetracker::plan::of(windows, sizeof(std::int64_t)).value().read<std::int64_t>(memory, copied, 0)) {
+        std::cerr << why->text() << "\n";
+        return 1;
+    }
+
     for (std::int64_t h = 0; h < 6; h++) {
         for (std::int64_t w = 0; w < 7; w++) {
             std::int64_t sum = 0, wanted = 0;
@@ -71,7 +78,10 @@ int main() try {
                     for (std::int64_t j = 0; j < 3; j++) {
                         const std::int64_t weight = (c * 9 + i * 3 + j) % 5 - 2;
                         const std::vector<std::int64_t> read = lowered.run({c, h, w, i, j});
-                        if (read[1]) sum += memory.at(static_cast<std::size_t>(read[0])) * weight;
+                        const std::int64_t value = read[1] ? memory.at(static_cast<std::size_t>(read[0])) : 0;
+                        const std::int64_t place = (((c * 6 + h) * 7 + w) * 3 + i) * 3 + j;
+                        if (copied.at(static_cast<std::size_t>(place)) != value) return 1;
+                        sum += value * weight;
                         const std::int64_t y = h + i - 1, x = w + j - 1;
                         if (0 <= y && y < 6 && 0 <= x && x < 7) {
                             wanted += memory.at(static_cast<std::size_t>(5 + c + 23 * y + 3 * x)) * weight;
