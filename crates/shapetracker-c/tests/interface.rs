@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char};
-use std::ptr::{null, null_mut};
+use std::ptr::{null, null_mut, without_provenance};
 
 use shapetracker_c::*;
 use shapetracker_testing::{Rng, numbers};
@@ -504,7 +504,7 @@ fn handles_that_were_freed_and_foreign_ones_are_seen() {
         st_tracker_free(tracker);
         let foreign = [0_u64; 64];
         assert_eq!(told(st_tracker_reshape(foreign.as_ptr().cast(), [6].as_ptr(), 1, &mut out)).0, "handle");
-        assert_eq!(told(st_tracker_reshape(1 as *const Tracker, [6].as_ptr(), 1, &mut out)).0, "handle");
+        assert_eq!(told(st_tracker_reshape(without_provenance(1), [6].as_ptr(), 1, &mut out)).0, "handle");
         st_plan_free(other.cast());
         assert_eq!(st_tracker_rank(other), 1, "a handle of another kind is not ended");
         st_tracker_free(other);
