@@ -1,5 +1,6 @@
 //! The commands of the project: `cargo xtask test` runs everything that must hold, `cargo xtask list` names the steps.
 
+mod c;
 mod clock;
 mod compiler;
 mod package;

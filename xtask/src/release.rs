@@ -18,7 +18,7 @@ use std::{
 };
 
 use crate::{
-    package, site, steps, toolchains, web,
+    c, package, site, steps, toolchains, web,
     workspace::{Outcome, Stop, Workspace, captured, failed, path_with, skipped},
 };
 
@@ -63,6 +63,7 @@ pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
     release.page()?;
     release.crates()?;
     release.command()?;
+    release.c_interface()?;
     release.wheel()?;
     release.wheels_for_others()?;
     release.source_distribution()?;
@@ -521,6 +522,33 @@ fn machine(program: &[u8]) -> Option<&'static str> {
 
 fn glibc_sentence(needs: Option<(u32, u32)>) -> String {
     needs.map_or_else(|| "needs no glibc".to_owned(), |(major, minor)| format!("needs glibc {major}.{minor} or later"))
+}
+
+/// The C interface.
+impl Release<'_> {
+    /// Headers and libraries, with what finds them. In a run of the tests a step of their own tries them.
+    fn c_interface(&self) -> Outcome {
+        if !cfg!(target_os = "linux") {
+            anstream::println!("skipped: the archive for C and C++ has names and options of Linux");
+            return Ok(());
+        }
+        let (build, target) =
+            if self.zig { ("zigbuild", format!("{}.{OLDEST_GLIBC}", self.host)) } else { ("build", self.host.clone()) };
+        let mut cargo = self.workspace.cargo_release(&format!("{build} --release --locked --package shapetracker-c"));
+        cargo.args(["--target", &target]).env("PATH", path_with(&self.python.join("bin")));
+        self.workspace.run(self.reproducible(&mut cargo))?;
+        let built = self.workspace.target(format!("release-build/{}/release", self.host));
+
+        let name = format!("shapetracker-c-{}-{}", self.version, self.host);
+        let folder = self.scratch.0.join(&name);
+        c::install(self.workspace, &built, &folder)?;
+        for text in LICENCES.into_iter().chain(["crates/shapetracker-c/README.md"]) {
+            let path = self.workspace.path(text);
+            copy(&path, &folder.join("share/doc/shapetracker-c").join(path.file_name().unwrap_or_default()))?;
+        }
+        let installed = self.unpack(&self.pack(&name)?, "c")?;
+        c::try_installed(self.workspace, &installed, &self.scratch.0.join("c-programs"))
+    }
 }
 
 /// The Python package.

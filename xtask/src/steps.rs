@@ -11,7 +11,7 @@ use std::{
 use cargo_metadata::Target;
 
 use crate::{
-    compiler, package, readme,
+    c, compiler, package, readme,
     release::{self, at},
     rules, site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
@@ -84,6 +84,11 @@ pub(crate) const STEPS: &[Step] = &[
         package::check,
     )
     .after(After::Page),
+    Step::new(
+        "c-interface",
+        "Programs in C and C++ find the library, do what they shall, and lose no memory",
+        c::check,
+    ),
     Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (10) each", fuzz),
     Step::new(
         "miri",

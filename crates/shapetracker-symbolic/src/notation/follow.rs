@@ -109,6 +109,25 @@ impl ChainError {
         }
     }
 
+    /// The error of the operation, or of the start of the chain, where it is one of the tracker's.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).flip(2)")?;
+    /// let err = chain.tracker(&Arc::new(question.scope()?)).unwrap_err();
+    /// assert_eq!(err.error().unwrap().operation(), "flip");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn error(&self) -> Option<&Error> {
+        match &self.cause {
+            Cause::Error(err) => Some(err),
+            _ => None,
+        }
+    }
+
     /// The reason, without the text and the carets.
     ///
     /// ```

@@ -66,6 +66,8 @@ pub struct Question {
     is_size: Vec<bool>,
     /// Whether names are those of an expression, which may be called what no size may.
     has_variables: bool,
+    /// How many names were there from the beginning, with what is known of them.
+    known: usize,
 }
 
 impl Question {
@@ -89,6 +91,31 @@ impl Question {
             given.read(text.as_ref())?;
         }
         Ok(Question { given, ..Question::default() })
+    }
+
+    /// Texts about a tracker, in which its names stand for what they are there; what is said is about new names.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Question, ShapeTracker, Sym};
+    ///
+    /// let base = ShapeTracker::contiguous([Sym::new("B", 1..65), 12.into()])?;
+    /// let mut question = Question::about(&base, ["H=1..4"])?;
+    /// let later = question.chain("(B, 12).reshape(B, 3, 4).expand(B, 3, 4).unsqueeze(0).expand(H, B, 3, 4)")?;
+    /// let later = later.tracker(&Arc::new(question.scope()?))?;
+    /// assert_eq!(base.compose(&later)?.to_string(), "(H, B, 3, 4):(0, 12, 4, 1)");
+    /// assert_eq!(later.scope().names()[0].hi, Some(64));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Question::new`].
+    pub fn about<T: AsRef<str>>(
+        tracker: &crate::ShapeTracker,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Result<Question, ParseError> {
+        let scope = Scope::clone(tracker.scope());
+        Ok(Question { known: scope.names().len(), scope, ..Question::new(texts)? })
     }
 
     /// Texts over names that are known already.
@@ -265,7 +292,7 @@ impl Question {
     /// The names so far, which are sizes or any integers.
     fn ranged(&self) -> Scope {
         let mut scope = self.scope.clone();
-        for (place, &is_size) in self.is_size.iter().enumerate() {
+        for (place, &is_size) in self.is_size.iter().enumerate().skip(self.known) {
             scope.set_range(Var(place as u8), is_size.then_some(1), None);
         }
         scope
