@@ -24,7 +24,8 @@ const EVEN: &[&str] = &["B", "T", "2*C"];
 const MATRIX: &[&str] = &["H", "W"];
 const MATRICES: &[&str] = &["B", "H", "W"];
 const WINDOWS: &[&str] = &["B", "T + 1"];
-const IMAGES: &[&str] = &["B", "C", "H", "W"];
+/// Whether `to` copies depends on strides, which are followed in numbers only.
+const IMAGES: &[&str] = &["2", "3", "2", "4"];
 
 const fn call(method: &'static str, of: Option<ArrayLibrary>, shape: &'static [&'static str], code: &'static str) -> Call {
     Call { method, of, shape, code }
@@ -156,7 +157,7 @@ impl Call {
         let mut wide = shape.clone();
         wide[last] = match shape[last].as_str() {
             size if size.chars().all(char::is_alphabetic) => format!("2*{size}"),
-            size => format!("2*({size})"),
+            size => size.parse().map_or_else(|_| format!("2*({size})"), |size: i64| (2 * size).to_string()),
         };
         arrays.push(Given { lies: "the left half of a wider one", code: format!("{}[..., :{}]", zeros(&wide), shape[last]) });
         let mut one = shape.clone();

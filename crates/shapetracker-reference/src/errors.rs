@@ -3,8 +3,9 @@
 use shapetracker::advice::Does;
 use shapetracker::{Chain, KnownMessage, ShapeTracker};
 
+use crate::asked::tuple;
 use crate::figure::{Cells, figure};
-use crate::methods::{html, tuple};
+use crate::methods::html;
 use crate::page::{Page, address, code, head, python, row, shown};
 
 /// A message as a library writes it, and a line that makes it do so.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use shapetracker::advice::Does;
-use shapetracker::{ArrayLibrary, Method, MovementKind, ShapeTracker};
+use shapetracker::{ArrayLibrary, Chain, Method, MovementKind};
 
-use crate::asked::{Asked, asked, numbers};
+use crate::asked::{Asked, asked, trackers, tuple};
 use crate::calls::{CALLS, Call, Given};
 use crate::figure::{Cells, figure};
 use crate::page::{Page, address, code, head, python, row, shown};
@@ -54,7 +54,11 @@ pub fn method_pages() -> Result<Vec<Page>, String> {
         let mut done = Vec::new();
         for call in calls {
             let arrays = call.arrays();
-            let answers = arrays.iter().map(|given| asked(&call.on(given))).collect::<Result<Vec<_>, _>>()?;
+            let answers: Vec<_> = arrays.iter().map(|given| asked(&call.on(given))).collect();
+            // An array in row-major order can be given to all of them.
+            if let Err(why) = &answers[0] {
+                return Err(format!("{}: {why}", call.on(&arrays[0])));
+            }
             done.push(Done { call, arrays, answers });
         }
         all.push((name, done));
@@ -71,14 +75,14 @@ pub fn method_pages() -> Result<Vec<Page>, String> {
 struct Done {
     call: &'static Call,
     arrays: Vec<Given>,
-    answers: Vec<Asked>,
+    /// Why not, where that cannot be done or is not read.
+    answers: Vec<Result<Asked, String>>,
 }
 
 impl Done {
     /// What tells lines apart that do not do the same to the same array.
     fn key(&self) -> String {
-        let Asked { before, after, .. } = &self.answers[0];
-        format!("{before} {after}")
+        self.answers[0].as_ref().map_or_else(String::clone, |asked| asked.layouts.clone())
     }
 
     /// The array for which something happens: the first one for which it is no view, else the first one.
@@ -87,7 +91,7 @@ impl Done {
             let meant = self.call.libraries();
             asked.libraries.iter().filter(|said| meant.contains(&said.library)).all(|said| said.does == Does::View)
         };
-        self.answers.iter().position(|asked| !is_view(asked)).unwrap_or(0)
+        self.answers.iter().position(|asked| asked.as_ref().is_ok_and(|asked| !is_view(asked))).unwrap_or(0)
     }
 }
 
@@ -124,10 +128,20 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
         names.extend(does.iter().map(String::as_str));
         text += &head(&names);
         for (given, asked) in arrays.iter().zip(answers) {
+            let asked = match asked {
+                Ok(asked) => asked,
+                Err(why) => {
+                    let mut cells = vec![format!("{}: {}", given.lies, code(&given.code)), String::new(), String::new(), String::new()];
+                    cells.resize(names.len() - 1, String::new());
+                    cells.push(format!("not followed: {why}"));
+                    text += &row(&cells);
+                    continue;
+                }
+            };
             let mut cells = vec![
                 format!("{}: {}", given.lies, code(&given.code)),
-                Asked::strides(&asked.before).map_or_else(String::new, |strides| code(&strides)),
-                code(&Asked::shape(&asked.after)),
+                asked.before.strides.as_deref().map_or_else(String::new, code),
+                code(&asked.after.shape),
                 after(asked, call),
             ];
             for library in call.libraries() {
@@ -142,19 +156,21 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
         }
         text += "\n";
         let at = done.telling();
-        let (given, asked) = (&arrays[at], &answers[at]);
+        let (given, asked) = (&arrays[at], answers[at].as_ref().map_err(String::clone)?);
         let values = asked.values(0).ok_or_else(|| format!("{}: there are no values to show it at", call.code))?;
         let line = asked.at(&values).ok_or_else(|| format!("{}: its values are too large", call.code))?;
-        if !seen.contains(&asked.after.to_string()) {
-            seen.push(asked.after.to_string());
+        if !seen.contains(&asked.layouts) {
+            seen.push(asked.layouts.clone());
             let (x, result) = trackers(&line)?;
             let last = line.lines().last().unwrap_or_default();
             let values = asked.values_in_words(&values);
             let label = format!("The addresses of x, and of {last}");
             let svg = figure(&[Cells::of("x", &x), Cells::of(last, &result)], &label);
             let masked = if result.addresses().any(|address| address.is_none()) { " A dash is an element of the padding." } else { "" };
+            let values = if values.is_empty() { values } else { format!("With {values}, where") };
+            let values = if values.is_empty() { "Where".to_owned() } else { values };
             let caption = format!(
-                "With {values}, where x lies {}: in each cell stands the place in memory of the element that is read.{masked}",
+                "{values} x lies {}: in each cell stands the place in memory of the element that is read.{masked}",
                 given.lies
             );
             text += &shown(svg.as_deref(), &caption, &line, "flow");
@@ -180,39 +196,24 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
 /// The strides after a line, as far as they are those of the library's own array.
 fn after(asked: &Asked, call: &Call) -> String {
     if let Some(copy) = &asked.copy {
-        return Asked::strides(copy).map_or_else(String::new, |strides| format!("{}, in new memory", code(&strides)));
+        return copy.strides.as_ref().map_or_else(String::new, |strides| format!("{}, in new memory", code(strides)));
     }
-    match Asked::strides(&asked.after) {
-        Some(strides) => {
-            let copies = asked.libraries.iter().any(|said| call.libraries().contains(&said.library) && said.does != Does::View);
-            let offset = asked.after.as_view().filter(|view| !view.offset.is_zero());
-            let offset = offset.map(|view| format!(", from {} on", code(&asked.scope.text(&view.offset)))).unwrap_or_default();
-            format!("{}{offset}{}", code(&strides), if copies { " as a view" } else { "" })
-        }
-        None => asked.sentence.clone(),
-    }
-}
-
-/// The layout that all lines but the last make, and that of the whole text, over one memory.
-fn trackers(text: &str) -> Result<(ShapeTracker, ShapeTracker), String> {
-    let first = text.rsplit_once('\n').map_or("", |(first, _)| first);
-    let [x, result] = [first, text].map(|text| {
-        let chain = numbers(text)?;
-        let last = chain.progress(None).steps.pop().ok_or_else(|| format!("{text}: it cannot be done"))?;
-        last.over_base().map_err(|err| format!("{text}: {}", err.reason()))
-    });
-    Ok((x?, result?))
+    let Some(strides) = &asked.after.strides else { return asked.sentence.clone() };
+    let meant = |library: &ArrayLibrary| call.libraries().contains(library);
+    let copies = asked.libraries.iter().any(|said| meant(&said.library) && said.does != Does::View);
+    let offset = asked.after.offset.as_ref().map(|offset| format!(", from {} on", code(offset)));
+    format!("{}{}{}", code(strides), offset.unwrap_or_default(), if copies { " as a view" } else { "" })
 }
 
 /// An exercise whose answer is the library's.
 fn exercise(done: &Done) -> Result<String, String> {
     let Done { call, arrays, answers } = done;
     // Not the one that is drawn, where there is another.
-    let at = (0..arrays.len()).rev().find(|at| *at != done.telling()).unwrap_or(0);
-    let asked = &answers[at];
+    let at = (0..arrays.len()).rev().find(|at| *at != done.telling() && answers[*at].is_ok()).unwrap_or(0);
+    let asked = answers[at].as_ref().map_err(String::clone)?;
     let values = asked.values(1).ok_or_else(|| format!("{}: there are no values for an exercise", call.code))?;
     let line = asked.at(&values).ok_or_else(|| format!("{}: its values are too large", call.code))?;
-    let chain = numbers(&line)?;
+    let chain: Chain = line.parse().map_err(|err: shapetracker::ParseError| format!("{line}: {}", err.message()))?;
     let (_, result) = trackers(&line)?;
     let advice = chain.advice(None).map_err(|err| format!("{line}: {}", err.message()))?;
     let library = call.of.unwrap_or(ArrayLibrary::PyTorch);
@@ -240,10 +241,4 @@ pub(crate) fn html(sentence: &str) -> String {
     let parts = crate::figure::escaped(sentence);
     let parts = parts.split('`').enumerate();
     parts.map(|(place, part)| if place % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
-}
-
-/// Numbers as a tuple of Python.
-pub(crate) fn tuple(numbers: &[i64]) -> String {
-    let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-    format!("({}{})", list.join(", "), if list.len() == 1 { "," } else { "" })
 }
