@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use shapetracker::advice::Does;
-use shapetracker::{ArrayLibrary, BufferOf, Chain, ShapeTracker};
+use shapetracker::{ArrayLibrary, BufferOf, Chain, ShapeTracker, Stored};
 use shapetracker_symbolic::{Answer, Question, Scope};
 
 /// What a library does with a line, in a word and in a sentence, and what to write instead.
@@ -26,10 +26,19 @@ pub struct Library {
 pub struct Lies {
     /// Its shape.
     pub shape: String,
-    /// Its strides, where it is one view for all values of the names.
+    /// Its strides, where it is one view without a mask for all values of the names.
     pub strides: Option<String>,
     /// Where its first element is, where that is not the beginning.
     pub offset: Option<String>,
+}
+
+/// How a tensor lies in the memory that a copy made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Its strides.
+    pub strides: String,
+    /// The values of the names for which these are its strides; empty where that are all.
+    pub given: String,
 }
 
 /// What the last line of a text does, for all values of the names that are sizes.
@@ -39,8 +48,8 @@ pub struct Asked {
     pub before: Lies,
     /// The tensor after it, over the memory of what the text starts with.
     pub after: Lies,
-    /// The same over the newest memory, where an operation asks for a copy.
-    pub copy: Option<Lies>,
+    /// How the newest memory is read, where an operation asks for a copy.
+    pub copy: Option<Copied>,
     /// Both layouts, as a text that is the same for lines that do the same to the same tensor.
     pub layouts: String,
     /// Whether it is one view, as a sentence.
@@ -89,7 +98,7 @@ fn of_numbers(text: &str, chain: &Chain) -> Result<Asked, String> {
     let last = chain.follow(None, |_, _| ()).map_err(|err| err.message())?;
     let (before, after) = trackers(text)?;
     let lies = |tracker: &ShapeTracker| {
-        let view = tracker.as_view();
+        let view = tracker.as_view().filter(|view| view.mask().is_none());
         Lies {
             shape: tuple(tracker.shape()),
             strides: view.map(|view| tuple(view.strides())),
@@ -105,7 +114,7 @@ fn of_numbers(text: &str, chain: &Chain) -> Result<Asked, String> {
     Ok(Asked {
         before: lies(&before),
         after: lies(&after),
-        copy: matches!(last.buffer(), BufferOf::Copy { .. }).then(|| lies(last.over_newest())),
+        copy: copied(&last).map(|strides| Copied { strides, given: String::new() }),
         layouts: format!("{before} {after}"),
         sentence: advice.sentence,
         libraries: libraries.collect(),
@@ -132,8 +141,8 @@ fn of_names(text: &str) -> Result<Asked, String> {
         let texts = |list: &[shapetracker_symbolic::Poly]| tuple(&list.iter().map(|poly| scope.text(poly)).collect::<Vec<_>>());
         Lies {
             shape: texts(tracker.shape()),
-            strides: view.map(|view| texts(&view.strides)),
-            offset: view.filter(|view| !view.offset.is_zero()).map(|view| scope.text(&view.offset)),
+            strides: view.filter(|view| view.mask.is_none()).map(|view| texts(&view.strides)),
+            offset: view.filter(|view| !view.offset.is_zero() && view.mask.is_none()).map(|view| scope.text(&view.offset)),
         }
     };
     let libraries = advice.libraries.into_iter().map(|said| Library {
@@ -142,16 +151,40 @@ fn of_names(text: &str) -> Result<Asked, String> {
         sentence: said.sentence,
         code: said.code,
     });
-    Ok(Asked {
+    let mut asked = Asked {
         before: lies(&before),
         after: lies(&advice.tracker),
-        copy: matches!(last.buffer(), BufferOf::Copy { .. }).then(|| lies(last.over_newest())),
+        copy: None,
         layouts: format!("{before} {}", advice.tracker),
         sentence: advice.sentence,
         libraries: libraries.collect(),
         text: text.to_owned(),
         names: Some(Names { after: advice.tracker, answer: advice.answer, scope, chain }),
-    })
+    };
+    // In which order a library writes a copy is followed in numbers only: with names it is said where it is the same there.
+    if let (BufferOf::Copy { .. }, Some(values)) = (last.buffer(), asked.values(0)) {
+        let numbers = asked.at(&values).ok_or("the values are too large")?;
+        let numbers: Chain = numbers.parse().map_err(|err: shapetracker::ParseError| err.message().to_owned())?;
+        let numbers = copied(&numbers.follow(None, |_, _| ()).map_err(|err| err.message())?);
+        let point: Vec<i128> = values.iter().map(|&value| value.into()).collect();
+        let newest = last.over_newest();
+        let same = newest.at_point(&point).ok().as_ref().and_then(strides);
+        asked.copy = match (lies(newest).strides, numbers) {
+            (Some(names), Some(numbers)) if same.as_ref() == Some(&numbers) => Some(Copied { strides: names, given: String::new() }),
+            (_, Some(numbers)) => Some(Copied { strides: numbers, given: asked.values_in_words(&values) }),
+            _ => None,
+        };
+    }
+    Ok(asked)
+}
+
+/// The strides of a tensor over the memory that a copy made.
+fn copied(tensor: &Stored) -> Option<String> {
+    matches!(tensor.buffer(), BufferOf::Copy { .. }).then(|| strides(tensor.over_newest())).flatten()
+}
+
+fn strides(tracker: &ShapeTracker) -> Option<String> {
+    tracker.as_view().map(|view| tuple(view.strides()))
 }
 
 impl Asked {

@@ -1,6 +1,6 @@
 //! A page for each operation on layouts of CuTe.
 
-use shapetracker_cute::{ComposedLayout, Layout, Tiler};
+use shapetracker_cute::{ComposedLayout, IntTuple, Layout, Tiler};
 
 use crate::figure::{Cells, escaped, figure};
 use crate::methods::html;
@@ -53,10 +53,13 @@ fn said(err: impl std::fmt::Display) -> String {
 pub const OPERATIONS: &[Operation] = &[
     Operation {
         name: "make_layout",
-        says: "A layout of sizes and strides; without strides that of a column-major array.",
+        says: "The layout of a shape, the first mode fastest: column-major order.",
         call: "make_layout({A})",
         given: &[&["(4,6)"], &["((2,2),3)"], &["(3,5)"]],
-        does: |given| one(&[given[0]], Ok),
+        does: |given| {
+            let shape: IntTuple = given[0].parse().map_err(|err: shapetracker_cute::ParseError| err.message().to_owned())?;
+            plain(Layout::column_major(shape).map_err(said))
+        },
     },
     Operation {
         name: "coalesce",
@@ -182,15 +185,21 @@ pub const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// A layout of more values is not drawn.
+const MOST: i64 = 128;
+
 /// The values of a layout: its first mode runs down, all others run to the right.
-fn drawn(name: &str, layout: &ComposedLayout) -> Cells {
+fn drawn(name: &str, layout: &ComposedLayout) -> Option<Cells> {
     let plain = layout.layout();
+    if plain.size() > MOST {
+        return None;
+    }
     let items = plain.items();
     let rows = if items.len() > 1 { items[0].size() } else { 1 };
     let columns = if rows == 0 { 0 } else { plain.size() / rows };
     let values = (0..rows).flat_map(|row| (0..columns).map(move |column| row + rows * column));
     let values = values.map(|at| layout.at(at)).collect();
-    Cells { name: name.to_owned(), shape: vec![rows, columns], values }
+    Some(Cells { name: name.to_owned(), shape: vec![rows, columns], values })
 }
 
 /// The pages of all operations on layouts.
@@ -219,7 +228,7 @@ fn page(operation: &Operation) -> Result<Page, String> {
         for (letter, text_of) in ["A", "B"].iter().zip(*given) {
             if let Ok(layout) = text_of.parse::<ComposedLayout>() {
                 text += &layout_row(letter, &layout);
-                shown_layouts.push(drawn(letter, &layout));
+                shown_layouts.extend(drawn(letter, &layout));
             } else {
                 text += &row(&[(*letter).to_owned(), code(text_of), String::new(), String::new()]);
             }
@@ -227,7 +236,7 @@ fn page(operation: &Operation) -> Result<Page, String> {
         match &result {
             Ok(layout) => {
                 text += &layout_row("result", layout);
-                shown_layouts.push(drawn("result", layout));
+                shown_layouts.extend(drawn("result", layout));
             }
             Err(why) => text += &row(&["result".to_owned(), format!("none: {why}"), String::new(), String::new()]),
         }

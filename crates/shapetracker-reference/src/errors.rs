@@ -181,6 +181,8 @@ pub struct Judged {
 /// assert!(said.raises && said.sentence.starts_with("`.view(24)` raises a RuntimeError"));
 /// assert!(!shapetracker_reference::judged("torch.zeros(4, 6).view(24)").raises);
 /// ```
+///
+/// Of JAX, which copies as its compiler decides, only the layout is said.
 pub fn judged(text: &str) -> Judged {
     let (chain, unread) = Chain::read_from(text, None);
     let progress = chain.progress(None);
@@ -195,7 +197,8 @@ pub fn judged(text: &str) -> Judged {
         Ok(advice) => advice,
         Err(err) => return Judged { raises: true, sentence: sentence(&err.message()), code: None, layouts: x.map(|x| (x, None)) },
     };
-    let said = advice.libraries.iter().find(|said| chain.library().is_none_or(|library| library == said.library));
+    let is_known = !text.contains("jnp.");
+    let said = advice.libraries.iter().find(|said| is_known && chain.library().is_none_or(|library| library == said.library));
     let mut text = said.map_or_else(|| advice.sentence.clone(), |said| said.sentence.clone());
     if let (Some(Does::Raises), Err(why)) = (said.map(|said| said.does), &advice.view) {
         text += &format!(" Why: {why}.");
@@ -204,8 +207,12 @@ pub fn judged(text: &str) -> Judged {
     Judged { raises, sentence: text, code: said.and_then(|said| said.code.clone()), layouts: x.map(|x| (x, last)) }
 }
 
+/// A message of the library as a sentence: the operation that it begins with is code.
 fn sentence(message: &str) -> String {
-    format!("{}{}.", message[..1].to_uppercase(), &message[1..])
+    match message.split_once(": ") {
+        Some((op, rest)) if !op.contains(' ') => format!("`{op}`: {rest}."),
+        _ => format!("{}{}.", message[..1].to_uppercase(), &message[1..]),
+    }
 }
 
 /// The path of the page of a message.

@@ -53,7 +53,8 @@ impl Cells {
     }
 }
 
-/// Tensors side by side, each with its name, as an element of SVG; `None` where one is too large to be drawn.
+/// Tensors side by side, each with its name, as an element of SVG; `None` where there is none, or one that is
+/// too large to be drawn.
 ///
 /// ```
 /// use shapetracker_reference::{Cells, figure};
@@ -64,7 +65,7 @@ impl Cells {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub fn figure(tensors: &[Cells], label: &str) -> Option<String> {
-    if tensors.iter().any(|Cells { values, .. }| values.is_empty() || values.len() as i64 > MOST) {
+    if tensors.is_empty() || tensors.iter().any(|Cells { values, .. }| values.is_empty() || values.len() as i64 > MOST) {
         return None;
     }
     let highest = tensors.iter().flat_map(|cells| cells.values.iter().flatten()).max().copied().unwrap_or(0).max(1);

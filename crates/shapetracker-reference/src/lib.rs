@@ -13,7 +13,7 @@ mod figure;
 mod methods;
 mod page;
 
-pub use asked::{Asked, Library, Lies, asked, trackers};
+pub use asked::{Asked, Copied, Library, Lies, asked, trackers};
 pub use calls::{CALLS, Call, Given};
 pub use cute::{OPERATIONS, Operation, cute_pages};
 pub use errors::{RAISED, Raised, error_pages, judged};

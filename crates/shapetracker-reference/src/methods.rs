@@ -196,13 +196,21 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
 /// The strides after a line, as far as they are those of the library's own array.
 fn after(asked: &Asked, call: &Call) -> String {
     if let Some(copy) = &asked.copy {
-        return copy.strides.as_ref().map_or_else(String::new, |strides| format!("{}, in new memory", code(strides)));
+        let given = if copy.given.is_empty() { String::new() } else { format!(" with {}", copy.given) };
+        return format!("{}{given}, in new memory", code(&copy.strides));
     }
-    let Some(strides) = &asked.after.strides else { return asked.sentence.clone() };
     let meant = |library: &ArrayLibrary| call.libraries().contains(library);
     let copies = asked.libraries.iter().any(|said| meant(&said.library) && said.does != Does::View);
-    let offset = asked.after.offset.as_ref().map(|offset| format!(", from {} on", code(offset)));
-    format!("{}{}{}", code(strides), offset.unwrap_or_default(), if copies { " as a view" } else { "" })
+    let Some(strides) = &asked.after.strides else {
+        let is_open = !asked.sentence.starts_with("One view: ");
+        let sentence = asked.sentence.split("; else").next().unwrap_or_default().trim_end_matches('.');
+        return if is_open { sentence.to_owned() } else { "a new array".to_owned() };
+    };
+    let offset = asked.after.offset.as_ref().map(|offset| format!(", from {} on", code(offset))).unwrap_or_default();
+    match copies {
+        true => format!("a new array; a view would have {}{offset}", code(strides)),
+        false => format!("{}{offset}", code(strides)),
+    }
 }
 
 /// An exercise whose answer is the library's.
