@@ -86,6 +86,8 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     }
     let reference = workspace.target("release").join(format!("shapetracker-reference{}", env::consts::EXE_SUFFIX));
     workspace.run(workspace.command(&reference, "").arg(pages.join("reference")))?;
+    // What NumPy does is what its pages say, and so PyTorch, where that is installed.
+    workspace.run(workspace.command(&python, "-W ignore xtask/site/check_reference.py").arg(pages.join("reference")))?;
     let mut zensical = workspace.command(&python, "-m zensical build --clean");
     workspace.run(zensical.current_dir(&work))?;
 

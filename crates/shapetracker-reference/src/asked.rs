@@ -48,8 +48,10 @@ pub struct Asked {
     pub before: Lies,
     /// The tensor after it, over the memory of what the text starts with.
     pub after: Lies,
-    /// How the newest memory is read, where an operation asks for a copy.
+    /// How the memory of a copy is read, where the line asks for one of the same elements.
     pub copy: Option<Copied>,
+    /// Whether an operation asks for a copy.
+    pub is_copied: bool,
     /// Both layouts, as a text that is the same for lines that do the same to the same tensor.
     pub layouts: String,
     /// Whether it is one view, as a sentence.
@@ -114,7 +116,8 @@ fn of_numbers(text: &str, chain: &Chain) -> Result<Asked, String> {
     Ok(Asked {
         before: lies(&before),
         after: lies(&after),
-        copy: copied(&last).map(|strides| Copied { strides, given: String::new() }),
+        copy: copied(&last).filter(|_| before == after).map(|strides| Copied { strides, given: String::new() }),
+        is_copied: matches!(last.buffer(), BufferOf::Copy { .. }),
         layouts: format!("{before} {after}"),
         sentence: advice.sentence,
         libraries: libraries.collect(),
@@ -155,6 +158,7 @@ fn of_names(text: &str) -> Result<Asked, String> {
         before: lies(&before),
         after: lies(&advice.tracker),
         copy: None,
+        is_copied: matches!(last.buffer(), BufferOf::Copy { .. }),
         layouts: format!("{before} {}", advice.tracker),
         sentence: advice.sentence,
         libraries: libraries.collect(),
@@ -162,7 +166,8 @@ fn of_names(text: &str) -> Result<Asked, String> {
         names: Some(Names { after: advice.tracker, answer: advice.answer, scope, chain }),
     };
     // In which order a library writes a copy is followed in numbers only: with names it is said where it is the same there.
-    if let (BufferOf::Copy { .. }, Some(values)) = (last.buffer(), asked.values(0)) {
+    // Of other elements libraries make new arrays in orders of their own.
+    if let (true, Some(values), true) = (asked.is_copied, asked.values(0), asked.before == asked.after) {
         let numbers = asked.at(&values).ok_or("the values are too large")?;
         let numbers: Chain = numbers.parse().map_err(|err: shapetracker::ParseError| err.message().to_owned())?;
         let numbers = copied(&numbers.follow(None, |_, _| ()).map_err(|err| err.message())?);

@@ -105,7 +105,7 @@ pub const CALLS: &[Call] = &[
     call("rearrange", P, BTC, "rearrange(x, 'b t c -> b (t c)')"),
     call("rearrange", N, BTC, "rearrange(x, 'b t c -> b (t c)')"),
     call("repeat", P, MATRIX, "x.repeat(2, 1)"),
-    call("repeat", N, MATRIX, "repeat(x, 'h w -> h w c', c=3)"),
+    call("repeat", P, MATRIX, "repeat(x, 'h w -> h w c', c=3)"),
     call("tile", N, MATRIX, "np.tile(x, (2, 1))"),
     call("tile", P, MATRIX, "x.tile(2, 1)"),
     call("repeat_interleave", P, MATRIX, "x.repeat_interleave(2, 1)"),

@@ -199,6 +199,9 @@ fn after(asked: &Asked, call: &Call) -> String {
         let given = if copy.given.is_empty() { String::new() } else { format!(" with {}", copy.given) };
         return format!("{}{given}, in new memory", code(&copy.strides));
     }
+    if asked.is_copied {
+        return "a new array".to_owned();
+    }
     let meant = |library: &ArrayLibrary| call.libraries().contains(library);
     let copies = asked.libraries.iter().any(|said| meant(&said.library) && said.does != Does::View);
     let Some(strides) = &asked.after.strides else {
