@@ -61,7 +61,9 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     }
     workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
     // With the features that it has in the command.
-    workspace.run(&mut workspace.cargo_release("build --release --package shapetracker-reference --features shapetracker/serde"))?;
+    workspace.run(
+        &mut workspace.cargo_release("build --release --package shapetracker-reference --features shapetracker/serde"),
+    )?;
     // In a folder of their own they are those of the libraries only, whatever else was documented.
     let rust = workspace.target("site-api");
     workspace
@@ -87,7 +89,8 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     let reference = workspace.target("release").join(format!("shapetracker-reference{}", env::consts::EXE_SUFFIX));
     workspace.run(workspace.command(&reference, "").arg(pages.join("reference")))?;
     // What NumPy does is what its pages say, and so PyTorch, where that is installed.
-    workspace.run(workspace.command(&python, "-W ignore xtask/site/check_reference.py").arg(pages.join("reference")))?;
+    workspace
+        .run(workspace.command(&python, "-W ignore xtask/site/check_reference.py").arg(pages.join("reference")))?;
     let mut zensical = workspace.command(&python, "-m zensical build --clean");
     workspace.run(zensical.current_dir(&work))?;
 

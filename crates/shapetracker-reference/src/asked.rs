@@ -141,11 +141,14 @@ fn of_names(text: &str) -> Result<Asked, String> {
     let lies = |tracker: &shapetracker_symbolic::ShapeTracker| {
         let scope = tracker.scope();
         let view = tracker.as_view();
-        let texts = |list: &[shapetracker_symbolic::Poly]| tuple(&list.iter().map(|poly| scope.text(poly)).collect::<Vec<_>>());
+        let texts =
+            |list: &[shapetracker_symbolic::Poly]| tuple(&list.iter().map(|poly| scope.text(poly)).collect::<Vec<_>>());
         Lies {
             shape: texts(tracker.shape()),
             strides: view.filter(|view| view.mask.is_none()).map(|view| texts(&view.strides)),
-            offset: view.filter(|view| !view.offset.is_zero() && view.mask.is_none()).map(|view| scope.text(&view.offset)),
+            offset: view
+                .filter(|view| !view.offset.is_zero() && view.mask.is_none())
+                .map(|view| scope.text(&view.offset)),
         }
     };
     let libraries = advice.libraries.into_iter().map(|said| Library {
@@ -175,7 +178,9 @@ fn of_names(text: &str) -> Result<Asked, String> {
         let newest = last.over_newest();
         let same = newest.at_point(&point).ok().as_ref().and_then(strides);
         asked.copy = match (lies(newest).strides, numbers) {
-            (Some(names), Some(numbers)) if same.as_ref() == Some(&numbers) => Some(Copied { strides: names, given: String::new() }),
+            (Some(names), Some(numbers)) if same.as_ref() == Some(&numbers) => {
+                Some(Copied { strides: names, given: String::new() })
+            }
             (_, Some(numbers)) => Some(Copied { strides: numbers, given: asked.values_in_words(&values) }),
             _ => None,
         };
@@ -224,7 +229,8 @@ impl Asked {
 /// What cannot be read or done, as a sentence.
 pub fn trackers(text: &str) -> Result<(ShapeTracker, ShapeTracker), String> {
     let [x, result] = [first_lines(text), text].map(|text| {
-        let chain: Chain = text.parse().map_err(|err: shapetracker::ParseError| format!("{text}: {}", err.message()))?;
+        let chain: Chain =
+            text.parse().map_err(|err: shapetracker::ParseError| format!("{text}: {}", err.message()))?;
         let last = chain.follow(None, |_, _| ()).map_err(|err| format!("{text}: {}", err.message()))?;
         last.over_base().map_err(|err| format!("{text}: {}", err.reason()))
     });

@@ -27,7 +27,12 @@ const WINDOWS: &[&str] = &["B", "T + 1"];
 /// Whether `to` copies depends on strides, which are followed in numbers only.
 const IMAGES: &[&str] = &["2", "3", "2", "4"];
 
-const fn call(method: &'static str, of: Option<ArrayLibrary>, shape: &'static [&'static str], code: &'static str) -> Call {
+const fn call(
+    method: &'static str,
+    of: Option<ArrayLibrary>,
+    shape: &'static [&'static str],
+    code: &'static str,
+) -> Call {
     Call { method, of, shape, code }
 }
 
@@ -159,7 +164,10 @@ impl Call {
             size if size.chars().all(char::is_alphabetic) => format!("2*{size}"),
             size => size.parse().map_or_else(|_| format!("2*({size})"), |size: i64| (2 * size).to_string()),
         };
-        arrays.push(Given { lies: "the left half of a wider one", code: format!("{}[..., :{}]", zeros(&wide), shape[last]) });
+        arrays.push(Given {
+            lies: "the left half of a wider one",
+            code: format!("{}[..., :{}]", zeros(&wide), shape[last]),
+        });
         let mut one = shape.clone();
         if one[0] != "1" {
             one[0] = "1".into();

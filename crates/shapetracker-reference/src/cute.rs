@@ -57,7 +57,8 @@ pub const OPERATIONS: &[Operation] = &[
         call: "make_layout({A})",
         given: &[&["(4,6)"], &["((2,2),3)"], &["(3,5)"]],
         does: |given| {
-            let shape: IntTuple = given[0].parse().map_err(|err: shapetracker_cute::ParseError| err.message().to_owned())?;
+            let shape: IntTuple =
+                given[0].parse().map_err(|err: shapetracker_cute::ParseError| err.message().to_owned())?;
             plain(Layout::column_major(shape).map_err(said))
         },
     },
@@ -181,7 +182,11 @@ pub const OPERATIONS: &[Operation] = &[
         says: "Bits of the address exchanged by an exclusive or, so that columns of a tile lie in different banks.",
         call: "{A} o 0 o {B}",
         given: &[&["Sw<2,0,2>", "(4,4):(4,1)"], &["Sw<1,1,2>", "(4,8):(8,1)"], &["Sw<2,0,3>", "(4,8):(8,1)"]],
-        does: |given| format!("{} o 0 o {}", given[0], given[1]).parse().map_err(|err: shapetracker_cute::ParseError| err.message().to_owned()),
+        does: |given| {
+            format!("{} o 0 o {}", given[0], given[1])
+                .parse()
+                .map_err(|err: shapetracker_cute::ParseError| err.message().to_owned())
+        },
     },
 ];
 
@@ -218,7 +223,10 @@ fn called(operation: &Operation, given: &[&str]) -> String {
 fn page(operation: &Operation) -> Result<Page, String> {
     let Operation { name, says, given, does, .. } = operation;
     let title = format!("{name} in CuTe: what it does to a layout's strides");
-    let mut text = format!("# {title}\n\n{}: {says} Nothing is copied: a layout says at which place the element of a coordinate is.\n\n", code(&called(operation, &["A", "B"])));
+    let mut text = format!(
+        "# {title}\n\n{}: {says} Nothing is copied: a layout says at which place the element of a coordinate is.\n\n",
+        code(&called(operation, &["A", "B"]))
+    );
     let (last, examples) = given.split_last().ok_or("an operation without an example")?;
     for given in examples {
         text += &format!("## {}\n\n", code(&called(operation, given)));
@@ -246,18 +254,27 @@ fn page(operation: &Operation) -> Result<Page, String> {
         let plain = result.as_ref().ok().and_then(ComposedLayout::as_layout).map(ToString::to_string);
         text += &match plain {
             Some(plain) => shown(svg.as_deref(), caption, &plain, "tensor"),
-            None => svg.map(|svg| format!("<figure>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n\n")).unwrap_or_default(),
+            None => svg
+                .map(|svg| format!("<figure>\n{svg}\n<figcaption>{caption}</figcaption>\n</figure>\n\n"))
+                .unwrap_or_default(),
         };
     }
     let answer = match does(last) {
-        Ok(layout) => format!("It is <code>{}</code>, with {} values.", escaped(&layout.to_string()), layout.layout().size()),
+        Ok(layout) => {
+            format!("It is <code>{}</code>, with {} values.", escaped(&layout.to_string()), layout.layout().size())
+        }
         Err(why) => format!("There is none: {}.", html(&why)),
     };
     text += &format!(
         "## Exercise\n\nWhich layout is {}?\n\n<details>\n<summary>The answer</summary>\n<p>{answer}</p>\n</details>\n\n",
         code(&called(operation, last))
     );
-    Ok(Page { path: format!("cute/{}", address(name)), title, about: format!("{says} Shapes and strides before and after, with pictures."), text })
+    Ok(Page {
+        path: format!("cute/{}", address(name)),
+        title,
+        about: format!("{says} Shapes and strides before and after, with pictures."),
+        text,
+    })
 }
 
 fn layout_row(name: &str, layout: &ComposedLayout) -> String {

@@ -188,17 +188,27 @@ pub fn judged(text: &str) -> Judged {
     let progress = chain.progress(None);
     let over_base = |tensor: &shapetracker::Stored| tensor.over_base().ok();
     let x = progress.steps.first().and_then(over_base);
-    if let Some(message) = unread.map(|err| err.message().to_owned()).or_else(|| progress.error.as_ref().map(|err| err.message())) {
+    if let Some(message) =
+        unread.map(|err| err.message().to_owned()).or_else(|| progress.error.as_ref().map(|err| err.message()))
+    {
         let layouts = x.map(|x| (x, None));
         return Judged { raises: true, sentence: sentence(&message), code: None, layouts };
     }
     let last = progress.steps.last().and_then(over_base);
     let advice = match chain.advice(None) {
         Ok(advice) => advice,
-        Err(err) => return Judged { raises: true, sentence: sentence(&err.message()), code: None, layouts: x.map(|x| (x, None)) },
+        Err(err) => {
+            return Judged {
+                raises: true,
+                sentence: sentence(&err.message()),
+                code: None,
+                layouts: x.map(|x| (x, None)),
+            };
+        }
     };
     let is_known = !text.contains("jnp.");
-    let said = advice.libraries.iter().find(|said| is_known && chain.library().is_none_or(|library| library == said.library));
+    let said =
+        advice.libraries.iter().find(|said| is_known && chain.library().is_none_or(|library| library == said.library));
     let mut text = said.map_or_else(|| advice.sentence.clone(), |said| said.sentence.clone());
     if let (Some(Does::Raises), Err(why)) = (said.map(|said| said.does), &advice.view) {
         text += &format!(" Why: {why}.");
@@ -242,7 +252,12 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
     let Raised { message, code: line, asks, lines, .. } = raised;
     let asked = asks.unwrap_or(line);
     let said = judged(asked);
-    let mut text = format!("# {}\n\n```text\n{message}\n```\n\n{} raises it, for instance here:\n\n{}", title(raised), known.library(), python(line));
+    let mut text = format!(
+        "# {}\n\n```text\n{message}\n```\n\n{} raises it, for instance here:\n\n{}",
+        title(raised),
+        known.library(),
+        python(line)
+    );
     if let Some(asks) = asks {
         text += &format!("What that asks of one of the arrays is the broadcast\n\n{}", python(asks));
     }
@@ -267,13 +282,18 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
         text += &format!("## What to write instead\n\n{}", python(code));
     }
     let svg = said.layouts.as_ref().and_then(|(x, result)| match result {
-        Some(result) => figure(&[Cells::of("the array", x), Cells::of("what is asked for", result)], "The addresses before and after"),
+        Some(result) => figure(
+            &[Cells::of("the array", x), Cells::of("what is asked for", result)],
+            "The addresses before and after",
+        ),
         None => figure(&[Cells::of("the array", x)], "The addresses of the array"),
     });
     text += "## In a picture\n\n";
-    text += &shown(svg.as_deref(), "In each cell stands the place in memory of the element that is read.", asked, "flow");
+    text +=
+        &shown(svg.as_deref(), "In each cell stands the place in memory of the element that is read.", asked, "flow");
     if known.has_shapes() {
-        text += "The explorer reads the message itself, too: paste it there, and it shows the array that it is about.\n\n";
+        text +=
+            "The explorer reads the message itself, too: paste it there, and it shows the array that it is about.\n\n";
     } else {
         text += "The message does not say of which array it speaks. Paste it into the explorer with the line that raised it, or with \
                  the whole traceback.\n\n";
@@ -284,10 +304,12 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
     for line in lines {
         let said = judged(line);
         let raises = if said.raises { "An error" } else { "No error" };
-        text += &format!("<li><code>{}</code>: {raises}. {}</li>\n", crate::figure::escaped(line), html(&said.sentence));
+        text +=
+            &format!("<li><code>{}</code>: {raises}. {}</li>\n", crate::figure::escaped(line), html(&said.sentence));
     }
     text += "</ul>\n</details>\n\n";
-    let about = format!("Why {} raises it, what the strides have to do with it, and what to write instead.", known.library());
+    let about =
+        format!("Why {} raises it, what the strides have to do with it, and what to write instead.", known.library());
     Page { path: path(raised), title: title(raised), about, text }
 }
 

@@ -65,7 +65,8 @@ impl Cells {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub fn figure(tensors: &[Cells], label: &str) -> Option<String> {
-    if tensors.is_empty() || tensors.iter().any(|Cells { values, .. }| values.is_empty() || values.len() as i64 > MOST) {
+    if tensors.is_empty() || tensors.iter().any(|Cells { values, .. }| values.is_empty() || values.len() as i64 > MOST)
+    {
         return None;
     }
     let highest = tensors.iter().flat_map(|cells| cells.values.iter().flatten()).max().copied().unwrap_or(0).max(1);

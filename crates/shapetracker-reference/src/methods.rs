@@ -28,7 +28,9 @@ pub fn method_names() -> impl Iterator<Item = &'static str> {
 /// The row of a name.
 fn row_of(name: &str) -> &'static Method {
     let is_meant = |method: &&Method| {
-        method.name() == name || (method.library().is_none() && MovementKind::named(name).is_some_and(|kind| kind.name() == method.name()))
+        method.name() == name
+            || (method.library().is_none()
+                && MovementKind::named(name).is_some_and(|kind| kind.name() == method.name()))
     };
     Method::ALL.iter().find(is_meant).unwrap_or(&Method::ALL[0])
 }
@@ -108,19 +110,28 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
     let method = row_of(name);
     let mut libraries: Vec<String> = Vec::new();
     let owners = method.library().map(|libraries| libraries.split(", ").map(str::to_owned).collect::<Vec<_>>());
-    for library in owners.unwrap_or_default().into_iter().chain(done.iter().filter_map(|done| done.call.of).map(|of| of.to_string())) {
+    for library in owners
+        .unwrap_or_default()
+        .into_iter()
+        .chain(done.iter().filter_map(|done| done.call.of).map(|of| of.to_string()))
+    {
         if !libraries.contains(&library) {
             libraries.push(library);
         }
     }
-    let place = if libraries.is_empty() { "as an operation on layouts".to_owned() } else { format!("in {}", listed(&libraries)) };
+    let place = if libraries.is_empty() {
+        "as an operation on layouts".to_owned()
+    } else {
+        format!("in {}", listed(&libraries))
+    };
     let title = format!("{name} {place}: strides, and when it copies");
     let says = method.says();
     let mut text = format!("# {title}\n\n{}: {says}\n\n", code(&method.signature().replacen(method.name(), name, 1)));
     let mut seen = Vec::new();
     for done in done {
         let Done { call, arrays, answers } = done;
-        let heading = call.of.map_or_else(|| "As an operation on layouts".to_owned(), |library| format!("In {library}"));
+        let heading =
+            call.of.map_or_else(|| "As an operation on layouts".to_owned(), |library| format!("In {library}"));
         text += &format!("## {heading}\n\n{}", python(&format!("{}\n{}", arrays[0].code, call.code)));
         text += "What it does to strides, and when it copies, depends on how `x` lies:\n\n";
         let does: Vec<String> = call.libraries().iter().map(|library| format!("What {library} does")).collect();
@@ -131,7 +142,12 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
             let asked = match asked {
                 Ok(asked) => asked,
                 Err(why) => {
-                    let mut cells = vec![format!("{}: {}", given.lies, code(&given.code)), String::new(), String::new(), String::new()];
+                    let mut cells = vec![
+                        format!("{}: {}", given.lies, code(&given.code)),
+                        String::new(),
+                        String::new(),
+                        String::new(),
+                    ];
                     cells.resize(names.len() - 1, String::new());
                     cells.push(format!("not followed: {why}"));
                     text += &row(&cells);
@@ -166,7 +182,11 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
             let values = asked.values_in_words(&values);
             let label = format!("The addresses of x, and of {last}");
             let svg = figure(&[Cells::of("x", &x), Cells::of(last, &result)], &label);
-            let masked = if result.addresses().any(|address| address.is_none()) { " A dash is an element of the padding." } else { "" };
+            let masked = if result.addresses().any(|address| address.is_none()) {
+                " A dash is an element of the padding."
+            } else {
+                ""
+            };
             let values = if values.is_empty() { values } else { format!("With {values}, where") };
             let values = if values.is_empty() { "Where".to_owned() } else { values };
             let caption = format!(
@@ -181,7 +201,11 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
     for done in done {
         for (other, theirs) in alike.get(&done.key()).into_iter().flatten() {
             let place = theirs.call.of.map_or_else(|| "on layouts".into(), |library| format!("in {library}"));
-            let line = format!("- [{}]({}.md) {place}", code(&theirs.call.code.replace('\n', " ")), path(other).trim_start_matches("methods/"));
+            let line = format!(
+                "- [{}]({}.md) {place}",
+                code(&theirs.call.code.replace('\n', " ")),
+                path(other).trim_start_matches("methods/")
+            );
             if *other != name && !others.contains(&line) {
                 others.push(line);
             }
@@ -190,7 +214,16 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
     if !others.is_empty() {
         text += &format!("## Other names for it\n\nThese lines give the same layout:\n\n{}\n\n", others.join("\n"));
     }
-    Ok(Page { path: path(name), about: format!("{says} Its strides before and after, and when {} {} a view or a copy.", listed(&libraries), if libraries.len() > 1 { "make" } else { "makes" }), title, text })
+    Ok(Page {
+        path: path(name),
+        about: format!(
+            "{says} Its strides before and after, and when {} {} a view or a copy.",
+            listed(&libraries),
+            if libraries.len() > 1 { "make" } else { "makes" }
+        ),
+        title,
+        text,
+    })
 }
 
 /// The strides after a line, as far as they are those of the library's own array.
@@ -236,7 +269,10 @@ fn exercise(done: &Done) -> Result<String, String> {
     };
     let shape = tuple(result.shape());
     let strides = result.as_view().map(|view| tuple(view.strides()));
-    let layout = strides.map_or_else(|| "no strides say where all elements are".to_owned(), |strides| format!("the strides over the memory of `x` are `{strides}`"));
+    let layout = strides.map_or_else(
+        || "no strides say where all elements are".to_owned(),
+        |strides| format!("the strides over the memory of `x` are `{strides}`"),
+    );
     Ok(format!(
         "## Exercise\n\n{}Which shape has it, which strides, and which place of the memory of `x` does its last element read? Is it a view?\n\n\
          <details>\n<summary>The answer</summary>\n<p>The shape is <code>{shape}</code>, {}. The last element {}. {}</p>\n</details>\n\n",

@@ -35,7 +35,9 @@ pub fn explorer(text: &str, pane: Option<&str>) -> String {
     for byte in text.bytes() {
         match byte {
             b' ' => fragment.push('+'),
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b',' | b':' | b'=' | b'.' | b'-' | b'_' => fragment.push(byte.into()),
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b',' | b':' | b'=' | b'.' | b'-' | b'_' => {
+                fragment.push(byte.into())
+            }
             _ => fragment += &format!("%{byte:02X}"),
         }
     }
