@@ -58,10 +58,8 @@ def claimed(cell: str) -> str | None:
     return found[1] if found is not None and found[2] is None else None
 
 
-def row(line: str, code: str) -> tuple[str, str, str, str] | None:
-    cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-    found = re.search(r"`(x = .*)`$", cells[0])
-    return None if found is None or "not followed" in line else (found[1], cells[1].strip("`"), cells[3], cells[4])
+def plain(cell: str) -> str:
+    return re.sub(r"\\([*_<>\[\]\\#|])", r"\1", cell)
 
 
 def check_row(where: str, given: str, before: str, after: str, does: str, code: str, wrong: list[str]) -> int:
@@ -102,21 +100,24 @@ def check_row(where: str, given: str, before: str, after: str, does: str, code: 
 
 
 def check_method(page: Path, wrong: list[str]) -> int:
-    count, code = 0, ""
+    count = 0
     for part in page.read_text().split("\n## "):
-        block = re.search(r"```python\n(.*)\n(.*)\n```", part)
-        code = block[2] if block is not None else ""
+        blocks = re.findall(r"```python\n(.*?)\n```", part, re.S)
+        if len(blocks) != 2:
+            continue
+        code, arrays = blocks[0], dict(reversed(line.split("  # ")) for line in blocks[1].splitlines())
         for line in part.splitlines():
-            found = row(line, code) if line.startswith("| ") else None
-            if found is not None:
-                count += check_row(page.stem, *found, code, wrong)
+            cells = [plain(cell.strip()) for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if cells and cells[0] in arrays and "not followed" not in line:
+                lies, before, after, does = cells[:4]
+                count += check_row(page.stem, arrays[lies], before.strip("`"), after, does, code, wrong)
     return count
 
 
 def check_message(page: Path, wrong: list[str]) -> int:
-    text = page.read_text().replace("&#39;", "'").replace("&gt;", ">")
+    text = page.read_text().replace("&gt;", ">").replace("&quot;", '"')
     count = 0
-    message = re.search(r"```text\n(.*?)\n```", text, re.S)
+    message = re.search(r'<pre class="message"><code>(.*?)</code>', text, re.S)
     raised = re.search(r"raises it, for instance here:\n\n```python\n(.*?)\n```", text)
     lines = [(raised[1], True)] if raised is not None else []
     lines += [(code, says == "An error") for code, says in re.findall(r"<li><code>(.*?)</code>: (An error|No error)\.", text)]

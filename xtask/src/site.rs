@@ -104,8 +104,11 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     for (name, path) in page_files(workspace)? {
         copy(&path, &folder.join("explorer").join(name))?;
     }
-    if let Ok(address) = env::var(ADDRESS) {
-        write(&folder.join("sitemap.xml"), &sitemap(folder, &address)?)?;
+    let list = folder.join("sitemap.xml");
+    match env::var(ADDRESS) {
+        Ok(address) => write(&list, &sitemap(folder, &address)?)?,
+        // The generator's is empty, as it does not know where the site will lie.
+        Err(_) => fs::remove_file(&list).map_err(|error| at(&list, error))?,
     }
     check_links(folder)
 }

@@ -4,7 +4,7 @@ use shapetracker_cute::{ComposedLayout, IntTuple, Layout, Tiler};
 
 use crate::figure::{Cells, escaped, figure};
 use crate::methods::html;
-use crate::page::{Page, address, code, head, row, shown};
+use crate::page::{Page, address, code, head, prose, row, shown};
 
 /// An operation, and what it is given in the examples of its page.
 #[derive(Clone, Copy)]
@@ -246,7 +246,9 @@ fn page(operation: &Operation) -> Result<Page, String> {
                 text += &layout_row("result", layout);
                 shown_layouts.extend(drawn("result", layout));
             }
-            Err(why) => text += &row(&["result".to_owned(), format!("none: {why}"), String::new(), String::new()]),
+            Err(why) => {
+                text += &row(&["result".to_owned(), format!("none: {}", prose(why)), String::new(), String::new()])
+            }
         }
         text += "\n";
         let svg = figure(&shown_layouts, &format!("The values of {}", called(operation, given)));

@@ -4,9 +4,9 @@ use shapetracker::advice::Does;
 use shapetracker::{Chain, KnownMessage, ShapeTracker};
 
 use crate::asked::tuple;
-use crate::figure::{Cells, figure};
+use crate::figure::{Cells, escaped, figure};
 use crate::methods::html;
-use crate::page::{Page, address, code, head, python, row, shown};
+use crate::page::{Page, address, code, head, prose, python, row, shown};
 
 /// A message as a library writes it, and a line that makes it do so.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub const RAISED: &[Raised] = &[
         begins: "view size is not compatible with input tensor's size and stride",
         message: "RuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans \
                   across two contiguous subspaces). Use .reshape(...) instead.",
-        code: "torch.zeros(8, 3, 5).transpose(1, 2).view(8, 15)",
+        code: "torch.zeros(2, 3, 4).transpose(1, 2).view(2, 12)",
         asks: None,
         lines: [
             "torch.zeros(4, 6).t().view(24)",
@@ -253,8 +253,9 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
     let asked = asks.unwrap_or(line);
     let said = judged(asked);
     let mut text = format!(
-        "# {}\n\n```text\n{message}\n```\n\n{} raises it, for instance here:\n\n{}",
-        title(raised),
+        "# {}\n\n<pre class=\"message\"><code>{}</code></pre>\n\n{} raises it, for instance here:\n\n{}",
+        prose(&title(raised)),
+        escaped(message),
         known.library(),
         python(line)
     );
@@ -265,7 +266,7 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
     if !said.raises {
         text += "The layout is not at fault. ";
     }
-    text += &format!("{}\n\n", said.sentence);
+    text += &format!("{}\n\n", prose(&said.sentence));
     if let Some((x, result)) = &said.layouts {
         text += &head(&["", "shape", "strides"]);
         let strides = |tracker: &ShapeTracker| match tracker.as_view() {
@@ -304,8 +305,7 @@ fn page(known: &KnownMessage, raised: &Raised) -> Page {
     for line in lines {
         let said = judged(line);
         let raises = if said.raises { "An error" } else { "No error" };
-        text +=
-            &format!("<li><code>{}</code>: {raises}. {}</li>\n", crate::figure::escaped(line), html(&said.sentence));
+        text += &format!("<li><code>{}</code>: {raises}. {}</li>\n", escaped(line), html(&said.sentence));
     }
     text += "</ul>\n</details>\n\n";
     let about =

@@ -40,7 +40,7 @@ pub fn pages() -> Result<Vec<Page>, String> {
     for (name, about, pages) in &parts {
         text += &format!("## {name}\n\n{about}\n\n");
         for Page { path, title, .. } in pages {
-            text += &format!("- [{}]({path}.md)\n", title.replace('[', "\\[").replace(']', "\\]"));
+            text += &format!("- [{}]({path}.md)\n", page::prose(title));
         }
         text += "\n";
     }

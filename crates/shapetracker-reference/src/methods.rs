@@ -8,7 +8,7 @@ use shapetracker::{ArrayLibrary, Chain, Method, MovementKind};
 use crate::asked::{Asked, asked, trackers, tuple};
 use crate::calls::{CALLS, Call, Given};
 use crate::figure::{Cells, figure};
-use crate::page::{Page, address, code, head, python, row, shown};
+use crate::page::{Page, address, code, head, prose, python, row, shown};
 
 /// The names of all that has a page, in the order of the table.
 ///
@@ -132,40 +132,38 @@ fn page(name: &str, done: &[Done], alike: &BTreeMap<String, Vec<(&str, &Done)>>)
         let Done { call, arrays, answers } = done;
         let heading =
             call.of.map_or_else(|| "As an operation on layouts".to_owned(), |library| format!("In {library}"));
-        text += &format!("## {heading}\n\n{}", python(&format!("{}\n{}", arrays[0].code, call.code)));
-        text += "What it does to strides, and when it copies, depends on how `x` lies:\n\n";
-        let does: Vec<String> = call.libraries().iter().map(|library| format!("What {library} does")).collect();
-        let mut names = vec!["`x` lies", "strides of `x`", "shape after", "strides after"];
+        text += &format!("## {heading}\n\n{}", python(call.code));
+        let shape = answers[0].as_ref().map_or("", |asked| &asked.after.shape);
+        text += &format!(
+            "The result has the shape {}. What its strides are, and whether it is a copy, depends on how `x` lies:\n\n{}",
+            code(shape),
+            python(
+                &arrays.iter().map(|given| format!("{}  # {}", given.code, given.lies)).collect::<Vec<_>>().join("\n")
+            ),
+        );
+        let does: Vec<String> = call.libraries().iter().map(|library| format!("what {library} does")).collect();
+        let mut names = vec!["`x` lies", "strides of `x`", "strides after"];
         names.extend(does.iter().map(String::as_str));
         text += &head(&names);
         for (given, asked) in arrays.iter().zip(answers) {
             let asked = match asked {
                 Ok(asked) => asked,
                 Err(why) => {
-                    let mut cells = vec![
-                        format!("{}: {}", given.lies, code(&given.code)),
-                        String::new(),
-                        String::new(),
-                        String::new(),
-                    ];
+                    let mut cells = vec![given.lies.to_owned()];
                     cells.resize(names.len() - 1, String::new());
-                    cells.push(format!("not followed: {why}"));
+                    cells.push(format!("not followed: {}", prose(why)));
                     text += &row(&cells);
                     continue;
                 }
             };
-            let mut cells = vec![
-                format!("{}: {}", given.lies, code(&given.code)),
-                asked.before.strides.as_deref().map_or_else(String::new, code),
-                code(&asked.after.shape),
-                after(asked, call),
-            ];
+            let before = asked.before.strides.as_deref().map_or_else(String::new, code);
+            let mut cells = vec![given.lies.to_owned(), before, prose(&after(asked, call))];
             for library in call.libraries() {
                 let said = asked.libraries.iter().find(|said| said.library == library);
-                let instead = |code_: &str| format!(" Write {}.", code(code_.lines().last().unwrap_or_default()));
                 cells.push(said.map_or_else(String::new, |said| {
-                    let one_line = said.code.as_deref().filter(|code| !code.contains('\n'));
-                    format!("{}{}", said.sentence, one_line.map(instead).unwrap_or_default())
+                    let instead = said.code.as_deref().filter(|code| !code.contains('\n'));
+                    let instead = instead.map(|instead| format!(" Write {}.", code(instead)));
+                    format!("{}{}", prose(&said.sentence), instead.unwrap_or_default())
                 }));
             }
             text += &row(&cells);

@@ -50,7 +50,16 @@ pub(crate) fn python(code: &str) -> String {
     format!("```python\n{code}\n```\n\n")
 }
 
-/// A row of a table.
+/// A sentence in which code stands between backticks, as Markdown: what else would mean something there stands for itself.
+pub(crate) fn prose(sentence: &str) -> String {
+    let escaped = |part: &str| {
+        part.chars().flat_map(|c| "*_<>[]\\#".contains(c).then_some('\\').into_iter().chain([c])).collect::<String>()
+    };
+    let parts = sentence.split('`').enumerate();
+    parts.map(|(place, part)| if place % 2 == 1 { format!("`{part}`") } else { escaped(part) }).collect()
+}
+
+/// A row of a table, of Markdown.
 pub(crate) fn row(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|").replace('\n', "<br>")).collect();
     format!("| {} |\n", cells.join(" | "))
@@ -84,7 +93,7 @@ pub(crate) fn shown(svg: Option<&str>, caption: &str, text: &str, pane: &str) ->
 pub fn embed(frame: &str, text: &str) -> String {
     let last = text.lines().last().unwrap_or_default();
     format!(
-        "<iframe src=\"{frame}\" title=\"{}\" width=\"100%\" height=\"420\" loading=\"lazy\"></iframe>",
+        "<iframe src=\"{frame}\" title=\"{}\" width=\"100%\" height=\"360\" loading=\"lazy\"></iframe>",
         escaped(&format!("Tensor explorer: {last}"))
     )
 }
