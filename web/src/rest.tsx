@@ -6,6 +6,7 @@ import { ExpressionPane, followCode } from "./panes/expression";
 import { live } from "./panes/live";
 import { ViewsPane } from "./panes/views";
 import { followWitness, WitnessPane } from "./panes/witness";
+import { keepForOffline } from "./offline/keep";
 import { values, written } from "./written";
 
 followCode();
@@ -15,6 +16,7 @@ export const later = { written, values };
 Object.assign((globalThis as { explorer?: object }).explorer ?? {}, later);
 followWitness();
 followComparison();
+void keepForOffline();
 
 export const Rest = live(() => (
   <>
