@@ -6,7 +6,6 @@ import { ExpressionPane, followCode } from "./panes/expression";
 import { live } from "./panes/live";
 import { ViewsPane } from "./panes/views";
 import { followWitness, WitnessPane } from "./panes/witness";
-import { keepForOffline } from "./offline/keep";
 import { values, written } from "./written";
 
 followCode();
@@ -16,7 +15,8 @@ export const later = { written, values };
 Object.assign((globalThis as { explorer?: object }).explorer ?? {}, later);
 followWitness();
 followComparison();
-void keepForOffline();
+// Without what keeps the page nothing is missed but that.
+void import("./offline/keep").then(({ keepForOffline }) => keepForOffline()).catch(() => undefined);
 
 export const Rest = live(() => (
   <>

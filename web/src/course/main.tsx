@@ -7,7 +7,6 @@ import { chainExercise, freeExercise, handExercise } from "./exercise";
 import { freeFigure, hand, handFigure, stepsFigure } from "./figures";
 import { judgeJoined } from "./judge";
 import { forget, rightOnes } from "./kept";
-import { keepForOffline } from "../offline/keep";
 import { live } from "../panes/live";
 import { pictured } from "../panes/later";
 import { MissingNotice } from "../panes/missing";
@@ -508,7 +507,7 @@ const PARTS: Record<string, (name: string) => ComponentType> = {
 
 followTheme();
 begin();
-void keepForOffline();
+void import("../offline/keep").then(({ keepForOffline }) => keepForOffline()).catch(() => undefined);
 // There is no one first picture here: what is fetched later comes with the engine.
 effect(() => {
   if (engine.value !== "awaited") pictured.value = true;
