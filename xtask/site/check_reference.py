@@ -1,10 +1,10 @@
-"""Runs the lines of the reference's pages in NumPy, and in PyTorch where it is installed, and holds what the pages claim against it.
+"""Runs the lines of the reference's pages in NumPy, and in PyTorch where it is installed, beside what the pages claim.
 
     python check_reference.py FOLDER
 
-FOLDER has the pages as Markdown. Of each row of a table of methods the line is run on its array for several sizes of the names: whether
-the result shares its memory with the array, its strides where they are said, and whether an error is raised. Of each page of a message the
-lines of its exercise are run, too. It shares no code with the library.
+FOLDER has the pages as Markdown. Of each row of a table of methods the line is run on its array for several sizes of the
+names: whether the result shares its memory with the array, its strides where they are said, and whether an error is raised.
+Of each page of a message the lines of its exercise are run, too. It shares no code with the library.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def plain(cell: str) -> str:
 
 def check_row(where: str, given: str, before: str, after: str, does: str, code: str, wrong: list[str]) -> int:
     # The notation of the library is no Python.
-    if given.startswith("x = (") or torch is None and "torch" in given + code or einops is None and re.match(r"re(arrange|peat)\(", code):
+    is_missing = torch is None and "torch" in given + code or einops is None and re.match(r"re(arrange|peat)\(", code)
+    if given.startswith("x = (") or is_missing:
         return 0
     count = 0
     for sizes in SIZES:
@@ -72,7 +73,8 @@ def check_row(where: str, given: str, before: str, after: str, does: str, code: 
         exec(given, known)
         x = known["x"]
         at = f"{where}: {given}; {code} at {sizes}"
-        if any(size != 1 and mine != said for size, mine, said in zip(x.shape, strides(x), eval(before, {}, dict(sizes)))):
+        expected = eval(before, {}, dict(sizes))
+        if any(size != 1 and mine != one for size, mine, one in zip(x.shape, strides(x), expected)):
             wrong.append(f"{at}: x has strides {strides(x)}, not {before}")
         unless = re.match(r"Unless (.*?): ", does)
         is_other = unless is not None and holds(unless[1], sizes)

@@ -4,10 +4,10 @@
 use shapetracker::ShapeTracker;
 
 /// The size of a cell, and the gap between blocks of the innermost two axes, in pixels.
-const CELL: (i64, i64) = (34, 24);
+const CELL: (i64, i64) = (32, 24);
 const GAP: i64 = 10;
 /// The space between two tensors, and above each for its name.
-const BETWEEN: i64 = 48;
+const BETWEEN: i64 = 40;
 const HEAD: i64 = 26;
 /// A tensor of more elements is not drawn.
 const MOST: i64 = 400;
