@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
@@ -29,6 +31,32 @@ const CORE = new RegExp(
   ].join("|"),
 );
 
+/**
+ * Tells the service worker the files of this edition, each with a digest: all that the build made, and the modules of the engine. What
+ * other sites show of a link to the page is none of it.
+ */
+const offline: Plugin = {
+  name: "offline",
+  generateBundle: {
+    order: "post",
+    handler(_, bundle) {
+      const digest = (content: string | Uint8Array): string => createHash("sha256").update(content).digest("hex").slice(0, 16);
+      const made = Object.values(bundle).map((file): [string, string | Uint8Array] => [
+        file.fileName,
+        file.type === "chunk" ? file.code : file.source,
+      ]);
+      const given = readdirSync("public").map((name): [string, Uint8Array] => [name, readFileSync(`public/${name}`)]);
+      const files = [...made, ...given].filter(([name]) => name !== OFFLINE && name !== "preview.png");
+      const worker = bundle[OFFLINE];
+      if (worker?.type !== "chunk") throw new Error(`There is no ${OFFLINE}.`);
+      worker.code = `const FILES=${JSON.stringify(Object.fromEntries(files.map(([name, content]) => [name, digest(content)])))};${worker.code}`;
+    },
+  },
+};
+
+/** The file of the service worker, which lies beside the pages that it keeps. */
+const OFFLINE = "offline.js";
+
 /** Later imports bring no style sheets and need no list of what to fetch: the helper for these is left out. */
 const imports: Plugin = {
   name: "imports",
@@ -40,13 +68,16 @@ const imports: Plugin = {
 // The page works under any path of any static host, so nothing in it may name where it lies.
 export default defineConfig({
   base: "./",
-  plugins: [heads, imports],
+  plugins: [heads, imports, offline],
   build: {
     target: "es2022",
     rolldownOptions: {
-      input: { index: "index.html", course: "course.html", kernels: "kernels.html" },
+      input: { index: "index.html", course: "course.html", kernels: "kernels.html", offline: "src/offline/worker.ts" },
       // What all pages begin with is one file: many small ones take longer to come.
-      output: { codeSplitting: { groups: [{ name: "core", test: CORE }] } },
+      output: {
+        entryFileNames: ({ name }) => (name === "offline" ? OFFLINE : "[name]-[hash].js"),
+        codeSplitting: { groups: [{ name: "core", test: CORE }] },
+      },
     },
     assetsDir: ".",
     modulePreload: {

@@ -15,6 +15,8 @@ export const later = { written, values };
 Object.assign((globalThis as { explorer?: object }).explorer ?? {}, later);
 followWitness();
 followComparison();
+// Without what keeps the page nothing is missed but that.
+void import("./offline/keep").then(({ keepForOffline }) => keepForOffline()).catch(() => undefined);
 
 export const Rest = live(() => (
   <>

@@ -1,11 +1,11 @@
 /** What is seen before the engine is there, and where it never comes. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { open, settled } from "./browser";
 import { go, text } from "./explorer";
-import { DIST } from "./server";
+import { DIST, serve } from "./server";
 import { stage } from "./setup";
 
 const here = stage();
@@ -143,4 +143,51 @@ test("a link to the page is shown with a picture", () => {
   ]);
   // It is fetched by whoever sees a link.
   expect(png.length).toBeLessThan(120_000);
+});
+
+test("what a visit fetched is there without a network, and all of the page after the next one", async () => {
+  const { url: own, server } = await serve();
+  // Under this name the page is on a host; it is this machine all the same.
+  const url = own.replace("127.0.0.1", "page.localhost");
+  const port = Number(new URL(url).port);
+  const down = (): Promise<void> =>
+    new Promise((done) => {
+      server.close(() => done());
+      server.closeAllConnections();
+    });
+  const context = await here.browser.newContext();
+  const page = await context.newPage();
+  const kept = (): Promise<string[]> =>
+    page.evaluate(async () => {
+      const keys = await Promise.all((await caches.keys()).map(async (name) => (await caches.open(name)).keys()));
+      return keys.flat().map(({ url }) => new URL(url).pathname.split("/").at(-1)!);
+    });
+  await page.goto(url);
+  await settled(page);
+  const first = ["index.html", "shapetracker.wasm", "code.wasm", expect.stringMatching(/^worker-/)];
+  await expect.poll(kept).toEqual(expect.arrayContaining(first));
+  expect(await kept()).not.toContain("names.wasm");
+
+  // Without a network it is the same page, and what is not kept is missed as that.
+  await down();
+  await page.reload();
+  await settled(page);
+  expect(await text(page, "#element .linked")).toMatch(/\[2, 0\]\s*\u2192\s*3/);
+  await go(page, { c: "(B, T, 64).reshape(B*T, 64)" });
+  await expect.poll(() => text(page, ".notice.missing")).toContain("reads sizes that are names");
+  expect(await page.locator(".badge").count()).toBe(0);
+
+  await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
+  await page.goto(`${url}#(4,6)`);
+  await page.reload();
+  await settled(page);
+  const files = readdirSync(DIST).filter((name) => !["offline.js", "preview.png"].includes(name));
+  await expect.poll(async () => (await kept()).sort(), { timeout: 20_000 }).toEqual(files.sort());
+  await down();
+  await page.goto(`${url}#c=(B, T, 64).reshape(B*T, 64)`);
+  await page.reload();
+  await expect.poll(() => text(page, ".answer")).toContain("One view");
+  await page.goto(`${url}course.html`);
+  await expect.poll(() => page.locator("[data-part] canvas").count()).toBeGreaterThan(0);
+  await context.close();
 });

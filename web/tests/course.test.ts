@@ -186,6 +186,15 @@ const ANSWERS: readonly [part: string, answer: string, says: RegExp][] = [
   ["moves-exercise", "np.broadcast_to(np.arange(6).reshape(2, 3).transpose()[..., None], (3, 2, 2))", /^Yes\./],
   ["moves-exercise", "torch.arange(6).reshape(2,3).mT.unsqueeze(2).expand(-1,-1,2)", /^Yes\./],
   ["moves-exercise", "(2, 3).reshape(2, 3, 1).expand(2, 3, 2).permute(1, 0, 2)", /^Yes\./],
+  ["broadcast-exercise", "(4, 1)", /from the last axis on/],
+  ["broadcast-exercise", "(4, 1).expand(4, 3)", /one more, in front/],
+  ["broadcast-exercise", "(2, 1, 3).expand(2, 4, 3)", /So the sum reads `?a/],
+  ["broadcast-exercise", "(4, 1).reshape(4, 1, 1).expand(4, 2, 3)", /comes in front/],
+  ["broadcast-exercise", "(12).reshape(1, 4, 3).expand(2, 4, 3)", /Close: the element/],
+  ["broadcast-exercise", "(4, 1).reshape(1, 4, 1).expand(2, 4, 3)", /^Yes\..*none of it is copied/],
+  ["broadcast-exercise", "np.broadcast_to(np.arange(4).reshape(4, 1), (2, 4, 3))", /^Yes\./],
+  ["broadcast-exercise", "torch.arange(4)[None, :, None].expand(2, -1, 3)", /^Yes\./],
+  ["broadcast-exercise", "(4,1).broadcast_to(2,4,3)", /^Yes\./],
   ["masks-exercise", "(2, 3).pad((1, 1), (1, 1))", /none behind/],
   ["masks-exercise", "(2, 3).pad((0, 2), (0, 2))", /upper left corner/],
   ["masks-exercise", "(2, 3).pad((2, 0), (0, 2))", /The rows are right/],
@@ -283,9 +292,35 @@ test("the first exercise is done with the keyboard alone", async () => {
   await page.context().close();
 });
 
-test("after two wrong tries one way is shown, and it is right", async () => {
+/** Strides that are tried where an exercise asks for them, and what is said. */
+const STRIDES: [string, number[], RegExp][] = [
+  ["gaps", [2, 1], /what is read of a row, and the gap/],
+  ["gaps", [1, 6], /for the wrong axes/],
+  ["repeat", [0, 1], /which axis must not move/],
+  ["repeat", [1, 1], /To stay where one is/],
+  ["windows", [4, 1, 2, 1], /how far is that/],
+  ["windows", [8, 2, 4, 1], /do not overlap/],
+  ["windows", [12, 4, 2, 1], /the windows share them/],
+  ["rule", [12, 4, 1], /begins at 20/],
+  ["rule", [20, 5, 1], /raises an error/],
+  ["rule", [20, 1, 3], /one stride cannot/],
+];
+const EXERCISES = ["strides", "gaps", "repeat", "moves", "broadcast", "masks", "windows", "views", "rule", "expression"];
+
+test("after two wrong tries one way is shown, and it is right; answers are there after a reload", async () => {
   const { page } = await course();
-  for (const name of ["strides", "moves", "masks", "views", "expression"]) {
+  expect(await page.locator(".progress").count()).toBe(0);
+  for (const [name, strides, says] of STRIDES) {
+    const place = await part(page, `${name}-exercise`);
+    for (const [axis, stride] of strides.entries()) {
+      await place.getByRole("spinbutton", { name: `axis ${axis}: stride` }).fill(String(stride));
+    }
+    await place.getByRole("button", { name: "Check" }).click();
+    await expect.poll(() => said(place, ".judgement"), { message: name }).toMatch(says);
+  }
+  await page.reload();
+  expect(await (await part(page, "rule-exercise")).getByRole("spinbutton", { name: "axis 1: stride" }).inputValue()).toBe("1");
+  for (const name of EXERCISES) {
     const place = await part(page, `${name}-exercise`);
     const way = place.getByRole("button", { name: /^Show one way/ });
     expect(await way.count()).toBe(0);
@@ -297,6 +332,17 @@ test("after two wrong tries one way is shown, and it is right", async () => {
     await expect.poll(() => said(place, ".judgement"), { message: name }).toMatch(/^Yes\./);
     expect(await way.count()).toBe(0);
   }
+  // What is right stays so, with what was typed, until it is forgotten.
+  const progress = (): Promise<string> => said(page.locator("main"), ".progress");
+  await expect.poll(progress).toContain("10 of 10 exercises done");
+  await page.reload();
+  await expect.poll(progress).toContain("10 of 10 exercises done");
+  const place = await part(page, "moves-exercise");
+  await expect.poll(() => said(place, ".judgement")).toMatch(/^Yes\./);
+  expect(await place.locator("textarea").inputValue()).toContain("expand(3, 2, 2)");
+  await page.getByRole("button", { name: "Begin anew" }).click();
+  await expect.poll(() => page.locator(".progress").count()).toBe(0);
+  expect(await (await part(page, "moves-exercise")).locator("textarea").inputValue()).toBe("(2, 3).permute(1, 0)");
   await page.context().close();
 });
 
@@ -307,10 +353,8 @@ test("nothing is wrong for those who do not see it, and nothing is too wide for 
     [360, "light"],
   ] as const) {
     const { page, complaints } = await course("", { viewport: { width, height: 800 }, colorScheme });
-    for (const name of ["strides", "moves", "masks", "views", "expression"]) {
-      await part(page, name);
-      await part(page, `${name}-exercise`);
-    }
+    for (const name of ["strides", "moves", "masks", "views", "expression"]) await part(page, name);
+    for (const name of EXERCISES) await part(page, `${name}-exercise`);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     await page.evaluate(readFileSync(AXE, "utf8"));
     const violations = await page.evaluate(async () => {

@@ -184,8 +184,8 @@ test("every script that comes later is told of when it does not, by what it does
 test("every later script is one of those", () => {
   const html = ["index.html", "course.html", "kernels.html"];
   const named = (name: string): boolean => SCRIPTS.some(([script]) => script.test(name));
-  // These are loaded with a page, are part of others, or start the engine.
-  const first = /^(index|course|kernels|core|worker|expression|minimap|scroll|adopt)-/;
+  // These are loaded with a page, are part of others, start the engine, or keep the page for when there is no network.
+  const first = /^(index|course|kernels|core|worker|expression|minimap|scroll|adopt|keep)-|^offline\.js$/;
   const others = readdirSync(DIST).filter((name) => name.endsWith(".js") && !named(name) && !first.test(name));
   expect(others).toEqual([]);
   expect(html.every((name) => readdirSync(DIST).includes(name))).toBe(true);

@@ -53,6 +53,7 @@ Environment:
   NO_COLOR=1           No colours
   FUZZ_SECONDS=10      How long each fuzz target runs
   CLIENT_LONG=1        The step `client` runs larger programs too, and measures times
+  SITE_URL=https://..  Where the site will lie: it then has a list of its pages for search engines
   CARGO_BUILD_JOBS=2   How many compilers run at a time
   COMMAND_MINUTES=60   How long one command may take before it is ended and its step has failed; where several steps
                        run, also how long one step may take

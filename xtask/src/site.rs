@@ -1,5 +1,5 @@
 //! The site: all that there is to read, and the explorer, as one folder of static files that any host serves from any folder. It asks
-//! for nothing from elsewhere.
+//! for nothing from elsewhere. The pages of the reference are made by `shapetracker-reference`, of what the library answers.
 //!
 //! Its pages are the texts of the checkout. They keep their names and their folders, so that a relative link leads to the same in the
 //! checkout and on the site; `xtask/site/zensical.toml` lists them. A file that is no text is a page that shows it. Zensical makes pages
@@ -24,6 +24,8 @@ const GENERATORS: [&str; 2] = ["zensical==0.0.73", "pdoc==16.0.0"];
 /// The modules whose names people import.
 const MODULES: &str = "shapetracker shapetracker.cute shapetracker.dask shapetracker.numpy shapetracker.onnx \
                        shapetracker.sharding shapetracker.zarr shapetracker.compat.tinygrad";
+/// The variable of the environment that says where the site will lie; only then there is a list of its pages for search engines.
+const ADDRESS: &str = "SITE_URL";
 /// Pages that are checked as places where links lead to, but neither for their own links nor for how they are reached: their makers
 /// answer for them, and some of their links are made by scripts.
 const MADE_ELSEWHERE: [&str; 2] = ["api/", "explorer/"];
@@ -58,6 +60,10 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
         web::build(workspace)?;
     }
     workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
+    // With the features that it has in the command.
+    workspace.run(
+        &mut workspace.cargo_release("build --release --package shapetracker-reference --features shapetracker/serde"),
+    )?;
     // In a folder of their own they are those of the libraries only, whatever else was documented.
     let rust = workspace.target("site-api");
     workspace
@@ -80,6 +86,11 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     for (name, roff) in manual(|arguments| workspace.read(&mut workspace.command(&program, arguments)))? {
         write(&pages.join(format!("manual/{name}.md")), &manual_page(&roff))?;
     }
+    let reference = workspace.target("release").join(format!("shapetracker-reference{}", env::consts::EXE_SUFFIX));
+    workspace.run(workspace.command(&reference, "").arg(pages.join("reference")))?;
+    // What NumPy does is what its pages say, and so PyTorch, where that is installed.
+    workspace
+        .run(workspace.command(&python, "-W ignore xtask/site/check_reference.py").arg(pages.join("reference")))?;
     let mut zensical = workspace.command(&python, "-m zensical build --clean");
     workspace.run(zensical.current_dir(&work))?;
 
@@ -93,7 +104,25 @@ pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     for (name, path) in page_files(workspace)? {
         copy(&path, &folder.join("explorer").join(name))?;
     }
+    let list = folder.join("sitemap.xml");
+    match env::var(ADDRESS) {
+        Ok(address) => write(&list, &sitemap(folder, &address)?)?,
+        // The generator's is empty, as it does not know where the site will lie.
+        Err(_) => fs::remove_file(&list).map_err(|error| at(&list, error))?,
+    }
     check_links(folder)
+}
+
+/// The list of all pages for search engines, which take whole addresses only; those of the APIs are reached from the others.
+fn sitemap(folder: &Path, address: &str) -> Result<String, Stop> {
+    let mut names = files_below(folder, "")?;
+    names.retain(|name| name.ends_with(".html") && !name.starts_with("api/"));
+    names.sort();
+    let address = address.trim_end_matches('/');
+    let entries = names.iter().map(|name| format!("<url><loc>{address}/{name}</loc></url>\n")).collect::<String>();
+    Ok(format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</urlset>\n"
+    ))
 }
 
 /// Puts the texts that the navigation names, and all that they link to, where the generator finds them.

@@ -89,7 +89,7 @@ pub use merge::{
 };
 pub use notation::{
     Arithmetic, ArrayLibrary, Chain, ChainError, ChainOf, ChainProgress, ChainStart, ChainStartOf, Integers, Known,
-    Method, Need, Operator, ParseError, Reader, Role,
+    KnownMessage, Method, Need, Operator, ParseError, Reader, Role,
 };
 pub use number::{List, Number};
 pub use operation::{Movement, MovementKind, MovementOf, Takes};

@@ -1,6 +1,6 @@
 /** An exercise: what is asked for beside what one has, an answer, and what the engine says of it. */
 import { Fragment, h, type ComponentChildren } from "preact";
-import { computed, signal, type ReadonlySignal } from "@preact/signals-core";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import type { Source } from "../engine";
 import { handText } from "../hand";
 import { live } from "../panes/live";
@@ -9,12 +9,15 @@ import { Text } from "../panes/text";
 import { HandFields, type Hand } from "./figures";
 import { Grid, Strip } from "./figure";
 import { judge, prepare, type Goal, type Judgement } from "./judge";
+import { keepAnswer, keepRight, keptAnswer, rightOnes } from "./kept";
 import { Model } from "./model";
 
 /** After so many wrong tries a way can be looked at. */
 const PATIENCE = 2;
 
 interface Parts {
+  /** By which its answer is kept. */
+  name: string;
   /** The layout that is typed; null where there is none. */
   source: ReadonlySignal<Source | null>;
   /** Where the answer is typed. */
@@ -30,7 +33,7 @@ interface Parts {
   solve(): void;
 }
 
-function exercise({ source, Field, check, goal, solution, beside = 2, at = [], solve }: Parts) {
+function exercise({ name, source, Field, check, goal, solution, beside = 2, at = [], solve }: Parts) {
   prepare();
   const yours = new Model(source, signal(at));
   // What is pointed at is marked in both.
@@ -48,8 +51,11 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
       said.value = judgement;
       judged.value++;
       if (judgement.right === false) tries.value++;
+      if (judgement.right === true) keepRight(name);
     });
   };
+  // What was right before is said to be so again.
+  if (rightOnes().includes(name)) submit();
   return live(() => {
     const judgement = said.value;
     return (
@@ -86,7 +92,8 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
             "\u00a0"
           ) : (
             <>
-              {judgement.right !== null && <b>{judgement.right ? "Yes. " : "Not yet. "}</b>}
+              {judgement.right === true && <b>Yes. </b>}
+              {judgement.right === false && !judgement.says.startsWith("Not yet") && <b>Not yet. </b>}
               <Prose text={judgement.says} />
             </>
           )}
@@ -128,15 +135,28 @@ function Line({
   );
 }
 
+const isText = (kept: unknown): kept is string => typeof kept === "string";
+
+/** What is typed for an exercise: what was typed last, and kept when it changes. */
+function typed<T>(name: string, begin: T, is: (kept: unknown) => kept is T): Signal<T> {
+  const value = signal<T>(keptAnswer(name, is) ?? begin);
+  value.subscribe((now) => {
+    if (now !== begin && now !== keptAnswer(name, is)) keepAnswer(name, now);
+  });
+  return value;
+}
+
 /** The answer is a chain. */
 export function chainExercise(
+  name: string,
   begin: string,
   solution: string,
   of: Goal | ((text: string) => Promise<Judgement>),
   at: number[] = [],
 ) {
-  const text = signal(begin);
+  const text = typed(name, begin, isText);
   return exercise({
+    name,
     source: computed(() => ({ chain: text.value })),
     Field: ({ wrong, submit }) => (
       <Line name="Your chain" text={text.value} wrong={wrong} submit={submit} change={(now) => (text.value = now)} />
@@ -150,10 +170,11 @@ export function chainExercise(
 }
 
 /** The answer is an expression over given variables. */
-export function freeExercise(begin: string, variables: { name: string; begin: number; end: number }[], solution: string, of: Goal) {
-  const text = signal(begin);
+export function freeExercise(name: string, begin: string, variables: { name: string; begin: number; end: number }[], solution: string, of: Goal) {
+  const text = typed(name, begin, isText);
   const source = computed((): Source => ({ index: text.value, valid: "", variables }));
   return exercise({
+    name,
     source,
     Field: ({ wrong, submit }) => (
       <Line name="Your index" text={text.value} wrong={wrong} submit={submit} change={(now) => (text.value = now)} />
@@ -167,17 +188,27 @@ export function freeExercise(begin: string, variables: { name: string; begin: nu
 }
 
 /** The answer is the strides of a view. */
-export function handExercise(begin: Hand, solution: Hand, says: string, of: Goal) {
-  const typed = signal(begin);
+export function handExercise(name: string, begin: Hand, solution: Hand, says: string, of: Goal) {
+  // Only strides are asked for: what is kept is a text for each axis.
+  const strides = typed(name, begin.axes.map(({ stride }) => stride), (kept): kept is string[] => {
+    return Array.isArray(kept) && kept.length === begin.axes.length && kept.every(isText);
+  });
+  const view = computed((): Hand => {
+    return { ...begin, axes: begin.axes.map((axis, at) => ({ ...axis, stride: strides.value[at]! })) };
+  });
+  const change = ({ axes }: Hand): void => {
+    strides.value = axes.map(({ stride }) => stride);
+  };
   const source = computed((): Source | null => {
-    const text = handText(typed.value.axes, typed.value.offset);
+    const text = handText(view.value.axes, view.value.offset);
     return "text" in text ? { chain: text.text } : null;
   });
   return exercise({
+    name,
     source,
     Field: ({ submit }) => (
       <div onKeyDown={(event) => event.key === "Enter" && (event.preventDefault(), submit())}>
-        <HandFields of={typed.value} fixed change={(hand) => (typed.value = hand)} />
+        <HandFields of={view.value} fixed change={change} />
       </div>
     ),
     check: () =>
@@ -186,6 +217,6 @@ export function handExercise(begin: Hand, solution: Hand, says: string, of: Goal
         : judge(source.value, of),
     goal: of.goal,
     solution: says,
-    solve: () => (typed.value = solution),
+    solve: () => change(solution),
   });
 }

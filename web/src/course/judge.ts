@@ -115,7 +115,7 @@ export async function judgeJoined(text: string, begin: string): Promise<Judgemen
     return { right: false, says };
   }
   const says =
-    "Right: 2 and 3 are neighbours with strides 12 and 4, and 12 is 3\u00b74: one step of the outer axis goes exactly " +
+    "2 and 3 are neighbours with strides 12 and 4, and 12 is 3\u00b74: one step of the outer axis goes exactly " +
     "as far as all steps of the inner one together. So they are one axis of 6 with stride 4, and 4 stays as it is.";
   return { right: true, says };
 }

@@ -6,6 +6,8 @@ import { followTheme } from "../draw/theme";
 import { chainExercise, freeExercise, handExercise } from "./exercise";
 import { freeFigure, hand, handFigure, stepsFigure } from "./figures";
 import { judgeJoined } from "./judge";
+import { forget, rightOnes } from "./kept";
+import { live } from "../panes/live";
 import { pictured } from "../panes/later";
 import { MissingNotice } from "../panes/missing";
 import "../style.css";
@@ -14,7 +16,7 @@ import "./course.css";
 
 const JOINED = "(2, 3, 4).permute(2, 0, 1)";
 
-const PARTS: Record<string, () => ComponentType> = {
+const PARTS: Record<string, (name: string) => ComponentType> = {
   strides: () =>
     handFigure(
       [
@@ -72,8 +74,9 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       [1, 2],
     ),
-  "strides-exercise": () =>
+  "strides-exercise": (name) =>
     handExercise(
+      name,
       hand([
         [3, 4],
         [4, 1],
@@ -97,6 +100,160 @@ const PARTS: Record<string, () => ComponentType> = {
         ],
         praise:
           "Memory goes down the columns now, which NumPy calls order F. The strides are 1 and 3: down is the next address, right is 3 further.",
+      },
+    ),
+  "gaps-exercise": (name) =>
+    handExercise(
+      name,
+      hand([
+        [3, 4],
+        [4, 1],
+      ]),
+      hand([
+        [3, 6],
+        [4, 1],
+      ]),
+      "strides 6 and 1",
+      {
+        goal: { chain: "View(shape=(3, 4), strides=(6, 1))" },
+        hints: [
+          {
+            like: { chain: "View(shape=(3, 4), strides=(4, 1))" },
+            says: "This is a matrix by itself: each row begins where the one before ends. How wide is the matrix that it is a part of?",
+          },
+          {
+            like: { chain: "View(shape=(3, 4), strides=(1, 6))" },
+            says: "The right numbers, for the wrong axes: rows are 6 apart, and along a row the next address follows.",
+          },
+          {
+            like: { chain: "View(shape=(3, 4), strides=(2, 1))" },
+            says: "2 addresses of each row are left out, but the stride is how far it is from row to row: what is read of a row, and the gap.",
+          },
+        ],
+        praise:
+          "From the beginning of a row to the next it is 6, and only 4 are read: addresses 4, 5, 10 and 11 are gaps. This is `a[:, :4]` of a matrix with 6 columns, and why it is not contiguous.",
+      },
+    ),
+  "repeat-exercise": (name) =>
+    handExercise(
+      name,
+      hand([
+        [3, 4],
+        [4, 1],
+      ]),
+      hand([
+        [3, 1],
+        [4, 0],
+      ]),
+      "strides 1 and 0",
+      {
+        goal: { chain: "View(shape=(3, 4), strides=(1, 0))" },
+        hints: [
+          {
+            like: { chain: "View(shape=(3, 4), strides=(0, 1))" },
+            says: "Here all rows are the same. Asked for is that along a row it is the same number: which axis must not move?",
+          },
+          {
+            like: { chain: "View(shape=(3, 4), strides=(1, 1))" },
+            says: "Every step along a row moves on by one. To stay where one is, by how much does the address change?",
+          },
+        ],
+        praise:
+          "A step along a row moves by 0, so that twelve elements read three addresses. It is what broadcasting a column does, and why one must not write into it: four elements are one number.",
+      },
+    ),
+  "broadcast-exercise": (name) =>
+    chainExercise(name, "(4, 1)", "(4, 1).reshape(1, 4, 1).expand(2, 4, 3)", {
+      goal: { chain: "(4, 1).reshape(1, 4, 1).expand(2, 4, 3)" },
+      hints: [
+        {
+          like: { chain: "(4, 1)" },
+          says: "This is `b` as it lies in memory. Shapes are compared from the last axis on: 3 and 1, then 1 and 4, then 2 and nothing.",
+        },
+        {
+          like: { chain: "(4, 1).expand(4, 3)" },
+          says: "The last two axes are right. `a` has one more, in front: there `b` is the same for both.",
+        },
+        {
+          like: { chain: "(2, 1, 3).expand(2, 4, 3)" },
+          says: "So the sum reads `a`. It reads `b`, which has the shape `(4, 1)`, in the same shape.",
+        },
+        {
+          like: { chain: "(4, 1).reshape(4, 1, 1).expand(4, 2, 3)" },
+          says: "A new axis comes in front, and the others keep their places: the result has the shape `(2, 4, 3)`.",
+        },
+      ],
+      praise:
+        "Each index of the result reads one element of `b`, by strides of 0 where `b` has no axis or one of size 1, and none of it is copied. `a` is read as `(2, 1, 3).expand(2, 4, 3)`, which repeats the other axis.",
+    }),
+  "windows-exercise": (name) =>
+    handExercise(
+      name,
+      hand([
+        [3, 4],
+        [3, 1],
+        [2, 1],
+        [2, 1],
+      ]),
+      hand([
+        [3, 4],
+        [3, 1],
+        [2, 4],
+        [2, 1],
+      ]),
+      "strides 4, 1, 4 and 1",
+      {
+        goal: { chain: "View(shape=(3, 3, 2, 2), strides=(4, 1, 4, 1))" },
+        hints: [
+          {
+            like: { chain: "View(shape=(3, 3, 2, 2), strides=(4, 1, 2, 1))" },
+            says: "So a window would be 4 numbers in a row. Down inside of a window is down in the image: how far is that?",
+          },
+          {
+            like: { chain: "View(shape=(3, 3, 2, 2), strides=(8, 2, 4, 1))" },
+            says: "Each window is right, but they do not overlap: the next one begins one column, or one row, further.",
+          },
+          {
+            like: { chain: "View(shape=(3, 3, 2, 2), strides=(12, 4, 2, 1))" },
+            says: "These are the strides of an array of 36 numbers. The image has 16, and the windows share them.",
+          },
+        ],
+        praise:
+          "Going to the next window is a step in the image, and so is going on inside of one: both axes have the same stride. 36 elements read 16 addresses. It is im2col without a copy, until somebody reshapes it to a matrix.",
+      },
+    ),
+  "rule-exercise": (name) =>
+    handExercise(
+      name,
+      hand([
+        [2, 12],
+        [3, 4],
+        [4, 1],
+      ]),
+      hand([
+        [2, 20],
+        [3, 4],
+        [4, 1],
+      ]),
+      "strides 20, 4 and 1",
+      {
+        goal: { chain: "View(shape=(2, 3, 4), strides=(20, 4, 1))" },
+        hints: [
+          {
+            like: { chain: "View(shape=(2, 3, 4), strides=(12, 4, 1))" },
+            says: "`.view(2, 12)` works here, too, but without a gap: the second block begins at 20.",
+          },
+          {
+            like: { chain: "View(shape=(2, 3, 4), strides=(20, 5, 1))" },
+            says: "One step of the middle axis goes 5, and all of the last one together 4: after each row of 4 there is a gap, and `.view(2, 12)` raises an error.",
+          },
+          {
+            like: { chain: "View(shape=(2, 3, 4), strides=(20, 1, 3))" },
+            says: "The two axes lie close together, but the last one is not the inner one: in the order of `.view` the addresses are 0, 3, 6, 9, 1, .. and one stride cannot do that.",
+          },
+        ],
+        praise:
+          "4 is 1 times 4: the last two axes join to one of 12 with stride 1. And 20 is not 4 times 3, so that `.view(24)` raises an error: all three do not join.",
       },
     ),
   moves: () =>
@@ -130,8 +287,8 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       [1, 1],
     ),
-  "moves-exercise": () =>
-    chainExercise("(2, 3).permute(1, 0)", "(2, 3).permute(1, 0).reshape(3, 2, 1).expand(3, 2, 2)", {
+  "moves-exercise": (name) =>
+    chainExercise(name, "(2, 3).permute(1, 0)", "(2, 3).permute(1, 0).reshape(3, 2, 1).expand(3, 2, 2)", {
       goal: { chain: "(2, 3).permute(1, 0).reshape(3, 2, 1).expand(3, 2, 2)" },
       hints: [
         {
@@ -201,8 +358,8 @@ const PARTS: Record<string, () => ComponentType> = {
       [0, 2],
       true,
     ),
-  "masks-exercise": () =>
-    chainExercise("(2, 3).pad((1, 1), (1, 1))", "(2, 3).pad((2, 0), (2, 0))", {
+  "masks-exercise": (name) =>
+    chainExercise(name, "(2, 3).pad((1, 1), (1, 1))", "(2, 3).pad((2, 0), (2, 0))", {
       goal: { chain: "(2, 3).pad((2, 0), (2, 0))" },
       hints: [
         {
@@ -262,8 +419,8 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       [1, 0],
     ),
-  "views-exercise": () =>
-    chainExercise(`${JOINED}.reshape(8, 3)`, `${JOINED}.reshape(4, 6)`, (text) => judgeJoined(text, JOINED)),
+  "views-exercise": (name) =>
+    chainExercise(name, `${JOINED}.reshape(8, 3)`, `${JOINED}.reshape(4, 6)`, (text) => judgeJoined(text, JOINED)),
   expression: () =>
     freeFigure(
       [
@@ -318,8 +475,8 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       [2, 0],
     ),
-  "expression-exercise": () =>
-    freeExercise("i", [{ name: "i", begin: 0, end: 12 }], "i%3*4 + i//3", {
+  "expression-exercise": (name) =>
+    freeExercise(name, "i", [{ name: "i", begin: 0, end: 12 }], "i%3*4 + i//3", {
       goal: { chain: "(3, 4).permute(1, 0).reshape(12)" },
       hints: [
         {
@@ -350,6 +507,7 @@ const PARTS: Record<string, () => ComponentType> = {
 
 followTheme();
 begin();
+void import("../offline/keep").then(({ keepForOffline }) => keepForOffline()).catch(() => undefined);
 // There is no one first picture here: what is fetched later comes with the engine.
 effect(() => {
   if (engine.value !== "awaited") pictured.value = true;
@@ -358,6 +516,32 @@ const told = document.createElement("div");
 told.className = "told";
 document.querySelector("main")?.prepend(told);
 render(<MissingNotice />, told);
+
+const places = [...document.querySelectorAll<HTMLElement>("[data-part]")];
+const exercises = places.flatMap(({ dataset: { part = "" } }) => (part.endsWith("-exercise") ? [part] : []));
+
+/** How many exercises are done, for whoever has begun. */
+const Progress = live(() => {
+  const done = exercises.filter((name) => rightOnes().includes(name)).length;
+  if (done === 0) return null;
+  return (
+    <p class="progress">
+      <progress max={exercises.length} value={done} aria-label="Exercises done" /> {done} of {exercises.length} exercises done.{" "}
+      <button
+        type="button"
+        onClick={() => {
+          forget();
+          location.reload();
+        }}
+      >
+        Begin anew
+      </button>
+    </p>
+  );
+});
+const progress = document.createElement("div");
+document.querySelector("nav.contents")?.after(progress);
+render(<Progress />, progress);
 
 /** A figure far below is made when one comes near it: the first ones are there sooner. */
 const seen = new IntersectionObserver(
@@ -374,9 +558,9 @@ const seen = new IntersectionObserver(
 function put(place: HTMLElement): void {
   const make = PARTS[place.dataset["part"] ?? ""];
   if (make === undefined) return;
-  const Part = make();
+  const Part = make(place.dataset["part"] ?? "");
   place.replaceChildren();
   render(<Part />, place);
 }
 
-for (const place of document.querySelectorAll<HTMLElement>("[data-part]")) seen.observe(place);
+for (const place of places) seen.observe(place);

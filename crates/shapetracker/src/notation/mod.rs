@@ -31,4 +31,5 @@ pub use error::ChainError;
 pub use methods::Method;
 pub use parsed::Need;
 pub use parser::Reader;
+pub use pasted::KnownMessage;
 pub use shapetracker_base::text::ParseError;

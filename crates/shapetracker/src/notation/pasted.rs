@@ -14,10 +14,30 @@ use super::types::Type;
 use crate::MovementOf;
 use crate::number::List as _;
 
-/// A message that tells of an array and of what was to become of it: the words in front of each part of it, in their order.
-struct Message {
-    /// How it begins.
+/// A message of a library that tells of an array, as people paste it: it is read as the chain that it is about, or stands behind the
+/// line of code that raised it.
+///
+/// ```
+/// use shapetracker::{Chain, KnownMessage};
+///
+/// let message = KnownMessage::ALL.iter().find(|message| message.begins() == "shape '").unwrap();
+/// assert_eq!(message.library(), "PyTorch");
+/// assert!(message.has_shapes());
+/// let chain: Chain = "RuntimeError: shape '[2, 3]' is invalid for input of size 12".parse()?;
+/// assert_eq!(chain.to_string(), "(12).reshape(2, 3)");
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct KnownMessage {
     begins: &'static str,
+    library: &'static str,
+    /// Where it says of which array it speaks.
+    parts: Option<Parts>,
+}
+
+/// The words in front of each part of a message, in their order.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
     /// What stands in front of the shape of the array, or of the number of its elements.
     from: &'static str,
     /// What stands in front of its strides, where it says them.
@@ -30,7 +50,7 @@ struct Message {
     make: Make,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Make {
     View,
     Reshape,
@@ -40,98 +60,119 @@ enum Make {
     Nothing,
 }
 
-const MESSAGES: [Message; 9] = [
-    // PyTorch, of tensors without data.
-    Message {
-        begins: "Cannot view a tensor with shape",
-        from: "with shape",
-        strides: Some("and strides"),
-        offset: None,
-        to: Some("as a tensor with shape"),
-        make: Make::View,
-    },
-    // PyTorch: `shape '[2, 3]' is invalid for input of size 12`.
-    Message {
-        begins: "shape '",
-        from: "for input of size",
-        strides: None,
-        offset: None,
-        to: Some("shape '"),
-        make: Make::View,
-    },
-    // JAX: `cannot reshape array of shape (2, 3) (size 6) into shape (4,) (size 4)`.
-    Message {
-        begins: "cannot reshape array of shape",
-        from: "array of shape",
-        strides: None,
-        offset: None,
-        to: Some("into shape"),
-        make: Make::Reshape,
-    },
-    // NumPy: `cannot reshape array of size 12 into shape (5,)`.
-    Message {
-        begins: "cannot reshape array of size",
-        from: "array of size",
-        strides: None,
-        offset: None,
-        to: Some("into shape"),
-        make: Make::Reshape,
-    },
-    // PyTorch: `.. Target sizes: [2, 4].  Tensor sizes: [2, 3]`.
-    Message {
-        begins: "The expanded size of the tensor",
-        from: "Tensor sizes:",
-        strides: None,
-        offset: None,
-        to: Some("Target sizes:"),
-        make: Make::Expand,
-    },
-    // PyTorch: `setStorage: sizes [2, 3], strides [4, 1], storage offset 1, and itemsize 4 requiring ..`.
-    Message {
-        begins: "setStorage: sizes",
-        from: "setStorage: sizes",
-        strides: Some("strides"),
-        offset: Some("storage offset"),
-        to: None,
-        make: Make::Nothing,
-    },
-    // NumPy: `input operand has more dimensions ..` has no shapes; its `broadcast_to` does.
-    Message {
-        begins: "operands could not be broadcast together with remapped shapes",
-        from: "]: (",
-        strides: None,
-        offset: None,
-        to: Some("and requested shape"),
-        make: Make::Expand,
-    },
-    // NumPy: `could not broadcast input array from shape (3,) into shape (4,)`.
-    Message {
-        begins: "could not broadcast input array from shape",
-        from: "from shape",
-        strides: None,
-        offset: None,
-        to: Some("into shape"),
-        make: Make::Expand,
-    },
-    // NumPy: `operands could not be broadcast together with shapes (2,3) (4,) `.
-    Message {
-        begins: "operands could not be broadcast together with shapes",
-        from: "with shapes",
-        strides: None,
-        offset: None,
-        to: Some(") ("),
-        make: Make::Together,
-    },
-];
+impl KnownMessage {
+    /// All of them: those that say of which array they speak, then the others.
+    ///
+    /// ```
+    /// assert!(shapetracker::KnownMessage::ALL.len() >= 14);
+    /// ```
+    pub const ALL: &'static [KnownMessage] = &[
+        // PyTorch, of tensors without data.
+        KnownMessage::new(
+            "Cannot view a tensor with shape",
+            "PyTorch",
+            Parts {
+                strides: Some("and strides"),
+                ..Parts::new("with shape", Some("as a tensor with shape"), Make::View)
+            },
+        ),
+        // `shape '[2, 3]' is invalid for input of size 12`.
+        KnownMessage::new("shape '", "PyTorch", Parts::new("for input of size", Some("shape '"), Make::View)),
+        // `cannot reshape array of shape (2, 3) (size 6) into shape (4,) (size 4)`.
+        KnownMessage::new(
+            "cannot reshape array of shape",
+            "JAX",
+            Parts::new("array of shape", Some("into shape"), Make::Reshape),
+        ),
+        // `cannot reshape array of size 12 into shape (5,)`.
+        KnownMessage::new(
+            "cannot reshape array of size",
+            "NumPy",
+            Parts::new("array of size", Some("into shape"), Make::Reshape),
+        ),
+        // `.. Target sizes: [2, 4].  Tensor sizes: [2, 3]`.
+        KnownMessage::new(
+            "The expanded size of the tensor",
+            "PyTorch",
+            Parts::new("Tensor sizes:", Some("Target sizes:"), Make::Expand),
+        ),
+        // `setStorage: sizes [2, 3], strides [4, 1], storage offset 1, and itemsize 4 requiring ..`.
+        KnownMessage::new(
+            "setStorage: sizes",
+            "PyTorch",
+            Parts {
+                strides: Some("strides"),
+                offset: Some("storage offset"),
+                ..Parts::new("setStorage: sizes", None, Make::Nothing)
+            },
+        ),
+        // `input operand has more dimensions ..` has no shapes; NumPy's `broadcast_to` does.
+        KnownMessage::new(
+            "operands could not be broadcast together with remapped shapes",
+            "NumPy",
+            Parts::new("]: (", Some("and requested shape"), Make::Expand),
+        ),
+        // `could not broadcast input array from shape (3,) into shape (4,)`.
+        KnownMessage::new(
+            "could not broadcast input array from shape",
+            "NumPy",
+            Parts::new("from shape", Some("into shape"), Make::Expand),
+        ),
+        // `operands could not be broadcast together with shapes (2,3) (4,) `.
+        KnownMessage::new(
+            "operands could not be broadcast together with shapes",
+            "NumPy",
+            Parts::new("with shapes", Some(") ("), Make::Together),
+        ),
+        KnownMessage::without_shapes("view size is not compatible with input tensor's size and stride", "PyTorch"),
+        KnownMessage::without_shapes("the tensor has a non-zero number of elements", "PyTorch"),
+        KnownMessage::without_shapes("axes don't match array", "NumPy"),
+        KnownMessage::without_shapes("Shape mismatch, can't divide axis of length", "einops"),
+        KnownMessage::without_shapes("The size of tensor a", "PyTorch"),
+    ];
 
-/// Messages that do not say of which array they speak, and may stand without the name of an exception.
-const WITHOUT_SHAPES: [&str; 5] = [
-    "view size is not compatible with input tensor's size and stride",
-    "the tensor has a non-zero number of elements",
-    "axes don't match array",
-    "Shape mismatch, can't divide axis of length",
-    "The size of tensor a",
-];
+    const fn new(begins: &'static str, library: &'static str, parts: Parts) -> Self {
+        Self { begins, library, parts: Some(parts) }
+    }
+
+    /// One that does not say of which array it speaks, and may stand without the name of an exception.
+    const fn without_shapes(begins: &'static str, library: &'static str) -> Self {
+        Self { begins, library, parts: None }
+    }
+
+    /// How it begins, after the name of the exception.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::KnownMessage::ALL[3].begins(), "cannot reshape array of size");
+    /// ```
+    pub const fn begins(&self) -> &'static str {
+        self.begins
+    }
+
+    /// The library that says so.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::KnownMessage::ALL[3].library(), "NumPy");
+    /// ```
+    pub const fn library(&self) -> &'static str {
+        self.library
+    }
+
+    /// Whether it says of which array it speaks; else the line that raised it is needed.
+    ///
+    /// ```
+    /// assert!(shapetracker::KnownMessage::ALL[3].has_shapes());
+    /// ```
+    pub const fn has_shapes(&self) -> bool {
+        self.parts.is_some()
+    }
+}
+
+impl Parts {
+    const fn new(from: &'static str, to: Option<&'static str>, make: Make) -> Self {
+        Self { from, strides: None, offset: None, to, make }
+    }
+}
 
 /// The words that messages and tracebacks begin with, where no name of an exception stands in front.
 const FIRST_WORDS: [&str; 12] = [
@@ -160,20 +201,21 @@ impl<A: Known> Reader<'_, '_, A> {
         if !begins && !text.contains("Error: ") && !text.contains("Exception: ") {
             return Ok(false);
         }
-        let found = MESSAGES.iter().filter_map(|message| Some((text.find(message.begins)?, message)));
-        if let Some((begin, message)) = found.min_by_key(|(begin, _)| *begin)
+        let found = KnownMessage::ALL.iter().filter_map(|message| Some((text.find(message.begins)?, message.parts?)));
+        if let Some((begin, parts)) = found.min_by_key(|(begin, _)| *begin)
             && self.is_message(begin)
         {
-            self.message(parsed, begin, message)?;
+            self.message(parsed, begin, &parts)?;
             return Ok(true);
         }
         // What a session printed is passed over line by line.
         if self.has_prompts {
             return Ok(false);
         }
-        let found = WITHOUT_SHAPES.iter().filter_map(|message| {
-            let begin = text.find(message)?;
-            self.is_message(begin).then(|| begin..begin + message.len())
+        let others = KnownMessage::ALL.iter().filter(|message| !message.has_shapes());
+        let found = others.filter_map(|message| {
+            let begin = text.find(message.begins)?;
+            self.is_message(begin).then(|| begin..begin + message.begins.len())
         });
         let Some(message) = found.min_by_key(|span| span.start).or_else(|| exception(text)) else { return Ok(false) };
         // The code in front of it, or the line of a traceback that raised it, says more.
@@ -208,7 +250,7 @@ impl<A: Known> Reader<'_, '_, A> {
     }
 
     /// A message that says an array: the array, and what was to become of it.
-    fn message(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize, message: &Message) -> Result<(), ParseError> {
+    fn message(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize, message: &Parts) -> Result<(), ParseError> {
         let end = self.text.len();
         let (shape, mut span) = self.behind(begin, message.from, "a size")?;
         parsed.start = match message.strides {
