@@ -1,7 +1,7 @@
 /** Every pane on chains of real models, against an oracle that shares no code with the library. */
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open } from "./browser";
+import { leave, open } from "./browser";
 import { answers } from "./command";
 import { address, chainText, recorded, shapes, unravel } from "./oracle";
 import { stage } from "./setup";
@@ -249,5 +249,5 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
   expect(cells).toBeGreaterThan(COUNT * 4);
   expect(blocks).toBeGreaterThan(COUNT / 4);
   expect(witnesses).toBeGreaterThan(5);
-  await page.context().close();
+  await leave(page);
 });

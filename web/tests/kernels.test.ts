@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { visit, type Watched } from "./browser";
+import { leave, visit, type Watched } from "./browser";
 import { stage } from "./setup";
 
 const here = stage();
@@ -117,7 +117,7 @@ test.each(CASES)("%s of %i bytes: every cell, every word and every bank", async 
   const sentence = await page.locator("section:has(.banks) > p[role=status]").innerText();
   expect(sentence).toContain(degree > 1 ? `a ${degree}-way bank conflict` : "no bank conflict");
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the worst is told first, and the swizzle that is offered leaves no conflict", async () => {
