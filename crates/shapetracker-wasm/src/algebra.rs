@@ -17,7 +17,8 @@ pub(crate) fn algebra(request: &Value) -> Result<Value, Fault> {
     let whole = |by: &Tiler| match by {
         Tiler::Whole(layout) => Ok(layout.clone()),
         Tiler::Size(size) => Layout::new(*size, 1).map_err(|err| refused(&err).in_field("by")),
-        _ => Err(Fault::new("layout", "a layout is needed here, such as `(2,3):(1,2)`: a tuple has no strides").in_field("by")),
+        _ => Err(Fault::new("layout", "a layout is needed here, such as `(2,3):(1,2)`: a tuple has no strides")
+            .in_field("by")),
     };
     let untiled = |err: NotTiled| refused(&err);
     let result = match request.text("operation")? {
@@ -67,14 +68,22 @@ pub(crate) fn owners(request: &Value) -> Result<Value, Fault> {
     let product = |modes: &[Layout]| modes.iter().map(Layout::size).fold(1, i64::saturating_mul);
     let (of_threads, of_values) = items.split_at(items.len().min(1));
     let (threads, values) = (product(of_threads), product(of_values));
-    let sides: Vec<i64> = shape.items().iter().map(|side| side.leaves().iter().fold(1, |all: i64, size| all.saturating_mul(*size))).collect();
+    let sides: Vec<i64> = shape
+        .items()
+        .iter()
+        .map(|side| side.leaves().iter().fold(1, |all: i64, size| all.saturating_mul(*size)))
+        .collect();
     let [rows, columns] = sides[..] else {
         let given = sides.len();
-        let message = format!("a tile has two sides, such as `(16,8)`: here {given} {} given", if given == 1 { "is" } else { "are" });
+        let message = format!(
+            "a tile has two sides, such as `(16,8)`: here {given} {} given",
+            if given == 1 { "is" } else { "are" }
+        );
         return Err(Fault::new("layout", message).in_field("shape"));
     };
     if rows.min(columns) < 1 {
-        return Err(Fault::new("layout", format!("a side of a tile is at least 1, here {}", rows.min(columns))).in_field("shape"));
+        return Err(Fault::new("layout", format!("a side of a tile is at least 1, here {}", rows.min(columns)))
+            .in_field("shape"));
     }
     let elements = rows.saturating_mul(columns);
     for (count, what, field) in [
@@ -82,7 +91,9 @@ pub(crate) fn owners(request: &Value) -> Result<Value, Fault> {
         (threads.saturating_mul(values), "pairs of a thread and a value", "layout"),
     ] {
         if count > MOST_ELEMENTS {
-            return Err(Fault::limit(format!("{count} {what}, more than the {MOST_ELEMENTS} that are drawn")).in_field(field));
+            return Err(
+                Fault::limit(format!("{count} {what}, more than the {MOST_ELEMENTS} that are drawn")).in_field(field)
+            );
         }
     }
     let mut cells: Vec<Vec<[i64; 2]>> = vec![Vec::new(); usize::try_from(elements).unwrap_or(0)];
@@ -117,7 +128,10 @@ pub(crate) fn owners(request: &Value) -> Result<Value, Fault> {
 }
 
 /// A field that is a text of CuTe.
-fn read<T: std::str::FromStr<Err = shapetracker_cute::ParseError>>(request: &Value, field: &'static str) -> Result<T, Fault> {
+fn read<T: std::str::FromStr<Err = shapetracker_cute::ParseError>>(
+    request: &Value,
+    field: &'static str,
+) -> Result<T, Fault> {
     let text = request.text(field)?;
     text.parse().map_err(|err| Fault::syntax(&err, field, text))
 }

@@ -55,10 +55,14 @@ fn with_threads(layout: ComposedLayout, mode: i64) -> Result<ComposedLayout, Fau
     let Some(mode) = usize::try_from(mode).ok().filter(|mode| *mode < items.len()) else {
         let rank = items.len();
         let modes = if rank == 1 { "1 mode".to_owned() } else { format!("{rank} modes") };
-        return Err(Fault::new("layout", format!("the layout has {modes}, so that mode {} cannot take the thread", mode + 1)));
+        return Err(Fault::new(
+            "layout",
+            format!("the layout has {modes}, so that mode {} cannot take the thread", mode + 1),
+        ));
     };
     items[..=mode].rotate_right(1);
-    let turned = Layout::concat(&items).and_then(|turned| ComposedLayout::new(layout.swizzle(), layout.offset(), turned));
+    let turned =
+        Layout::concat(&items).and_then(|turned| ComposedLayout::new(layout.swizzle(), layout.offset(), turned));
     turned.map_err(|err| Fault::new("layout", err.to_string()))
 }
 
