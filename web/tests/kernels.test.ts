@@ -145,7 +145,7 @@ test("the worst is told first, and the swizzle that is offered leaves no conflic
 
 test("keys choose an element, which is said and marked in both pictures", async () => {
   const { page } = await kernels("#layouts=(32,4):(4,1)&bytes=4&vector=1");
-  await page.locator(".scroller").first().focus();
+  await page.locator(".scroller:has(.threads)").focus();
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   const said = await page.locator(".element").innerText();
   expect(said).toBe("Thread 2, value 1: address 9, in word 9 of 4 bytes, bank 9.");
