@@ -91,6 +91,8 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     fileParallelism: false,
+    // One process for all files, and in it one browser, whose pages are visited again and again (tests/browser.ts).
+    isolate: false,
     testTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,

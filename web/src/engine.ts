@@ -36,7 +36,7 @@ export type Source = ChainSource | FreeSource;
 export interface Fault {
   kind: string;
   message: string;
-  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | "where" | "tensor" | "layouts" | null;
+  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | "where" | "tensor" | "layouts" | "layout" | "by" | "shape" | null;
   span: Span | null;
   /** The operation of a chain that is at fault. */
   step: number | null;
@@ -396,7 +396,7 @@ export interface KernelPicture {
   }[];
 }
 
-/** Layouts of GPU kernels: the first mode takes the thread, the others its values. */
+/** Layouts of GPU kernels: one mode takes the thread, the others its values. */
 export interface KernelAnswer {
   accesses: {
     text: string;
@@ -422,6 +422,43 @@ export interface KernelAnswer {
   /** How many elements of shared memory the tile needs, without the swizzle and with it. */
   elements: { without: Integer; with: Integer } | null;
   shown: KernelPicture | null;
+}
+
+/** The values of a layout of CuTe: its first mode goes down, the others across; as many as `drawn` says, row by row. */
+export interface LayoutTable {
+  text: string;
+  size: Integer;
+  rows: Integer;
+  columns: Integer;
+  drawn: [number, number];
+  /** The sizes inside the mode that goes down, and inside those that go across, the fastest first. */
+  row_sizes: Integer[];
+  column_sizes: Integer[];
+  values: Integer[];
+}
+
+export type LayoutOperation =
+  "compose" | "logical_divide" | "zipped_divide" | "logical_product" | "blocked_product" | "raked_product";
+
+/** Two layouts and what an operation makes of them; a tiler with a layout for each mode is no table. */
+export interface AlgebraAnswer {
+  layout: LayoutTable;
+  by: LayoutTable | null;
+  result: LayoutTable;
+}
+
+/** Which threads have each element of a tile, as which of their values. */
+export interface OwnersAnswer {
+  text: string;
+  rows: number;
+  columns: number;
+  threads: number;
+  values: number;
+  /** Row by row, for each element the pairs of a thread and one of its values. */
+  owners: [number, number][][];
+  /** How many elements nobody has, and how many more than one. */
+  unowned: number;
+  shared: number;
 }
 
 export interface CoverageAnswer {
@@ -520,9 +557,20 @@ export interface Requests {
     answer: DevicesAnswer;
   };
   kernel: {
-    request: { layouts: string[]; bytes: number; vector?: number; shown?: number; warp?: number; value?: number };
+    /** `threads` is the mode that takes the thread, counted from 0. */
+    request: {
+      layouts: string[];
+      bytes: number;
+      vector?: number;
+      threads?: number;
+      shown?: number;
+      warp?: number;
+      value?: number;
+    };
     answer: KernelAnswer;
   };
+  algebra: { request: { operation: LayoutOperation; layout: string; by: string }; answer: AlgebraAnswer };
+  owners: { request: { layout: string; shape: string }; answer: OwnersAnswer };
   coverage: {
     request: { source: Source; begin: Integer; end: Integer; buckets: number };
     answer: CoverageAnswer;
@@ -588,7 +636,9 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   variables: "free",
   names: "names",
   devices: "devices",
+  algebra: "kernels",
   kernel: "kernels",
+  owners: "kernels",
 };
 
 /** Those of them that are about an expression: the module of an expression that is typed has them too. */

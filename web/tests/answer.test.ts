@@ -1,6 +1,6 @@
 /** The answer first: what the libraries do, the least copy, and code that can be copied. */
 import { expect, test } from "vitest";
-import { open } from "./browser";
+import { leave, open } from "./browser";
 import { go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -17,7 +17,7 @@ test("the first screen says what the page is for and answers the question", asyn
   );
   for (const bottom of bottoms) expect(bottom).toBeLessThanOrEqual(900);
   expect(await page.evaluate(() => document.querySelector("#grid canvas")!.getBoundingClientRect().top)).toBeLessThan(700);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a chain of one view needs no copy, and its strides are said", async () => {
@@ -41,7 +41,7 @@ test("a chain of two views says where the second begins, what is copied at least
   await page.locator(".library .remedy button").first().click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code);
   // Whatever code is given is read by the page itself, and is the same tensor.
-  await page.context().close();
+  await leave(page);
 });
 
 test("with names it is said for which values libraries copy, and the code is written in them", async () => {

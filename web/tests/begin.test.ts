@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { blank, leave, open, settled } from "./browser";
 import { go, text } from "./explorer";
 import { DIST, serve } from "./server";
 import { stage } from "./setup";
@@ -12,7 +12,7 @@ const here = stage();
 
 /** A page whose engine is answered for by the test. */
 async function opened(answer: Parameters<Page["route"]>[1]): Promise<Page> {
-  const page = await (await here.browser.newContext()).newPage();
+  const page = await blank(here.browser);
   await page.route("**/*.wasm", answer);
   await page.goto(here.url);
   return page;
@@ -32,7 +32,7 @@ test("a slow engine is waited for", async () => {
   come();
   await settled(page);
   expect(await text(page, "#element .linked")).toMatch(/\[2, 0\]\s*\u2192\s*3/);
-  await page.context().close();
+  await leave(page);
 });
 
 test("an engine that cannot be fetched is told of, and nothing is shown, until it comes", async () => {
@@ -47,7 +47,7 @@ test("an engine that cannot be fetched is told of, and nothing is shown, until i
   await settled(page);
   expect(await text(page, "#element .linked")).toMatch(/\[2, 0\]\s*\u2192\s*3/);
   await expect.poll(() => page.locator(".notice").count()).toBe(0);
-  await page.context().close();
+  await leave(page);
 });
 
 test("an engine that is none is told of, and not as a mistake", async () => {
@@ -57,7 +57,7 @@ test("an engine that is none is told of, and not as a mistake", async () => {
     expect(await text(page, ".notice")).toContain("cannot be started");
     expect(await page.locator("#chain-fault, .badge").count()).toBe(0);
     expect(await page.locator("canvas").count()).toBe(0);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -75,7 +75,7 @@ test("what has come works without a network", async () => {
   await go(page, { chain: "(4, 6).permute(1, 0)", at: "1,2" });
   expect(await page.evaluate(() => globalThis.explorer.detail.value?.address)).toBe(13);
   expect(await page.locator(".notice").count()).toBe(0);
-  await page.context().close();
+  await leave(page);
 });
 
 test("without scripts a sentence says what is missing", async () => {
@@ -112,7 +112,7 @@ test("the tab is called what is looked at", async () => {
   expect(await page.title()).toBe("shape (2, 3), strides (1, 2) \u00b7 shapetracker");
   await go(page, { chain: `(4, 6)${".flip(0).flip(1)".repeat(20)}` });
   expect((await page.title()).length).toBeLessThan(90);
-  await page.context().close();
+  await leave(page);
 });
 
 test("whoever goes by the keyboard is at the tensor with the first link", async () => {
@@ -125,7 +125,7 @@ test("whoever goes by the keyboard is at the tensor with the first link", async 
   expect(await page.evaluate(() => location.hash)).toBe(hash);
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "0,1");
-  await page.context().close();
+  await leave(page);
 });
 
 test("a link to the page is shown with a picture", () => {

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { afterAll, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { go } from "./explorer";
 import { DIST, serve } from "./server";
 import { stage } from "./setup";
@@ -233,7 +233,7 @@ test("10^6 elements", { timeout: 120_000 }, async () => {
   report("10^6 elements: draw while hovering, p95", quantile(over.draws, 0.95), "ms", 12);
   report("10^6 elements: heap of the page", await heap(page), "MB", null);
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("10^12 elements: nothing freezes", { timeout: 120_000 }, async () => {
@@ -279,5 +279,5 @@ test("10^12 elements: nothing freezes", { timeout: 120_000 }, async () => {
   report("10^12 elements: heap of the page", await heap(page), "MB", null);
   expect(longest).toBeLessThan(2000);
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });

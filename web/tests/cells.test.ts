@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open } from "./browser";
+import { leave, open } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -257,7 +257,7 @@ test("a changed operation moves cells from where they were, unless motion is not
     await page.waitForTimeout(300);
     const row = (await colours(page, [[1, 0], [1, 5]])).map(light);
     expect(row[0]).toBeLessThan(row[1]!);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -284,7 +284,7 @@ test("nothing is wider than the page, at any rank", async () => {
       expect(over, `${width} ${chain}`).toBeLessThanOrEqual(0);
       expect(spilled, `${width} ${chain}`).toEqual([]);
     }
-    await page.context().close();
+    await leave(page);
   }
 });
 

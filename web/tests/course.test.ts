@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { visit, type Watched } from "./browser";
+import { leave, visit, type Watched } from "./browser";
 import { Engine } from "../src/engine";
 import { DIST } from "./server";
 import { stage } from "./setup";
@@ -72,7 +72,7 @@ test("every figure shows what its words say", async () => {
     expect((await place.locator(".fault-line").innerText()).trim()).toBe("");
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("two views are shown with their reason, and the element through both", async () => {
@@ -88,7 +88,7 @@ test("two views are shown with their reason, and the element through both", asyn
   await place.locator("[role=application]").focus();
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => said(place, ".rule")).toMatch(/\[2, 1\] → 2·2 \+ 1·1 = 5 .* \[1, 2\] → 1·1 \+ 2·2 = 5$/);
-  await page.context().close();
+  await leave(page);
 });
 
 /** What a figure of lesson 4 shows of a rule: whether it is one view, and why not. */
@@ -112,7 +112,7 @@ test("the rules of lesson 4 are shown: what can be cut and joined, and how masks
   const words = (await page.locator("#views").innerText()).replace(/\s+/g, " ");
   expect(words).toContain("As long as nothing is masked, cutting an axis in two always works.");
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the general sentences of lesson 4 hold: cuts, joins and masks against the engine, on random views", async () => {
@@ -165,7 +165,7 @@ test("a number that is changed is what the picture shows", async () => {
   await place.getByRole("link", { name: "Open in the explorer" }).click();
   await page.waitForFunction(() => globalThis.explorer?.layout.value != null);
   expect(await page.evaluate(() => globalThis.explorer.layout.value?.chain?.views[0]?.strides)).toEqual([5, 1]);
-  await page.context().close();
+  await leave(page);
 });
 
 /** The exercises that are answered with a line of text: what is tried, and what is said. */
@@ -266,7 +266,7 @@ test("exercises: what is wrong has kind words, what is right is known, however i
     expect(await form.getAttribute("data-right"), answer).toBe(right ? "yes" : "no");
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the first exercise is done with the keyboard alone", async () => {
@@ -289,7 +289,7 @@ test("the first exercise is done with the keyboard alone", async () => {
   await page.keyboard.press("ArrowUp");
   await expect.poll(() => stride(1).inputValue()).toBe("3");
   await check(/^Yes\..*order F/);
-  await page.context().close();
+  await leave(page);
 });
 
 /** Strides that are tried where an exercise asks for them, and what is said. */
@@ -343,7 +343,7 @@ test("after two wrong tries one way is shown, and it is right; answers are there
   await page.getByRole("button", { name: "Begin anew" }).click();
   await expect.poll(() => page.locator(".progress").count()).toBe(0);
   expect(await (await part(page, "moves-exercise")).locator("textarea").inputValue()).toBe("(2, 3).permute(1, 0)");
-  await page.context().close();
+  await leave(page);
 });
 
 test("nothing is wrong for those who do not see it, and nothing is too wide for a telephone", async () => {
@@ -366,7 +366,7 @@ test("nothing is wrong for those who do not see it, and nothing is too wide for 
     });
     expect(violations).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -380,7 +380,7 @@ test("a lesson that a link names is there, and stays where it is while figures a
     await page.locator('[data-part="views-exercise"] canvas').first().waitFor();
     await page.waitForTimeout(300);
     expect(Math.abs((await top()) - 20)).toBeLessThan(4);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -406,5 +406,5 @@ test("the words are there without scripts, and nothing comes from elsewhere", as
   await part(live, "strides");
   const from = await live.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
   for (const name of from) expect(name.startsWith(here.url), name).toBe(true);
-  await live.context().close();
+  await leave(live);
 });

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { stage } from "./setup";
 
 const here = stage();
@@ -32,7 +32,7 @@ test("each pane can stand alone, with a way back to the whole page", async () =>
     expect(await link.getAttribute("target")).toBe("_blank");
     expect(await link.evaluate((link) => (link as HTMLAnchorElement).href)).toBe(`${here.url}${hash}`);
     expect(complaints).toEqual([]);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -43,7 +43,7 @@ test("a pane that is not there is the tensor, and a mistake is told of", async (
   await page.reload();
   await settled(page);
   expect(await page.locator("#embed-fault").innerText()).toContain("24");
-  await page.context().close();
+  await leave(page);
 });
 
 test("in the frame of a page from elsewhere it works as it does alone", async () => {
@@ -61,6 +61,6 @@ test("in the frame of a page from elsewhere it works as it does alone", async ()
   const inner = page.frames().find((frame) => frame.url().startsWith(here.url))!;
   await inner.waitForFunction(() => globalThis.explorer.detail.value?.index?.join() === "0,1");
   expect(await inner.evaluate(() => globalThis.explorer.detail.value?.address)).toBe(4);
-  await page.context().close();
+  await leave(page);
   server.close();
 });

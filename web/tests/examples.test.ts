@@ -1,7 +1,7 @@
 /** The examples: small pictures, each of one thing, and all of them without a mistake. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { DIST } from "./server";
 import { stage } from "./setup";
 
@@ -52,7 +52,7 @@ test("each example is a picture of its own, and begins at an element that has an
   }
   expect(pictures.size).toBe(PRESETS.length);
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the examples are chosen with keys, and the course is found", async () => {
@@ -76,5 +76,5 @@ test("the examples are chosen with keys, and the course is found", async () => {
   await page.goBack();
   await settled(page);
   expect(await page.evaluate(() => globalThis.explorer.page.value.chain)).toBe(PRESETS[1]!.chain);
-  await page.context().close();
+  await leave(page);
 });

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Browser } from "playwright-core";
-import { launch, open, settled } from "./browser";
+import { launch, leave, leaveAll, open, settled } from "./browser";
 import { text } from "./explorer";
 
 const command = process.env["SHAPETRACKER"];
@@ -19,9 +19,7 @@ afterEach(() => {
   // Not an interrupt, which is ignored in the background of a shell.
   serving?.kill("SIGKILL");
 });
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(leaveAll);
 
 /** Starts the command on a chain; the address that it prints. */
 async function explore(chain: string, how: "argument" | "input" = "argument"): Promise<string> {
@@ -61,7 +59,7 @@ test.skipIf(command === undefined).each(CHAINS)("the page shows the chain that w
   await settled(page);
   expect(await page.evaluate(() => location.href)).toBe(url);
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test.skipIf(command === undefined)("every file comes from the command under its policy", async () => {
@@ -104,7 +102,7 @@ test.skipIf(command === undefined)("a chain with a mistake is shown at its opera
   const { page, complaints } = await open(browser, await explore("(3, 2).permute(1, 0).reshape(4)"));
   expect(await text(page, "#chain-fault")).toContain("4");
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test.skipIf(command === undefined)("the course comes from the command too", async () => {

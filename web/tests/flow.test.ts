@@ -1,7 +1,7 @@
 /** The flow: the tensor after each operation, the element threaded through, and blocks that can be changed. */
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -154,7 +154,7 @@ test("memory stays in sight, and few stops of the tab key come before the tensor
     if (await page.evaluate(() => document.activeElement?.closest("#grid") !== null)) break;
   }
   expect(stops).toBeLessThan(28);
-  await page.context().close();
+  await leave(page);
 });
 
 test("on the screens of laptops the head of the page is one row, and the tensor begins above memory", async () => {
@@ -186,7 +186,7 @@ test("on the screens of laptops the head of the page is one row, and the tensor 
     expect({ row, wide }, `${width} by ${height}`).toEqual({ row: true, wide: false });
     expect(above, `${width} by ${height}`).toBeGreaterThan(25);
   }
-  await page.context().close();
+  await leave(page);
 });
 
 test("a window that becomes narrow leaves nothing of the flow beyond the page", async () => {
@@ -195,7 +195,7 @@ test("a window that becomes narrow leaves nothing of the flow beyond the page", 
   await settled(page);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, undefined, { timeout: 3000 });
-  await page.context().close();
+  await leave(page);
 });
 
 test("without a choice the selected element is one that has an address", async () => {

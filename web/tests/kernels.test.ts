@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { visit, type Watched } from "./browser";
+import { leave, visit, type Watched } from "./browser";
 import { stage } from "./setup";
 
 const here = stage();
@@ -117,7 +117,7 @@ test.each(CASES)("%s of %i bytes: every cell, every word and every bank", async 
   const sentence = await page.locator("section:has(.banks) > p[role=status]").innerText();
   expect(sentence).toContain(degree > 1 ? `a ${degree}-way bank conflict` : "no bank conflict");
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the worst is told first, and the swizzle that is offered leaves no conflict", async () => {
@@ -145,7 +145,7 @@ test("the worst is told first, and the swizzle that is offered leaves no conflic
 
 test("keys choose an element, which is said and marked in both pictures", async () => {
   const { page } = await kernels("#layouts=(32,4):(4,1)&bytes=4&vector=1");
-  await page.locator(".scroller").first().focus();
+  await page.locator(".scroller:has(.threads)").focus();
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   const said = await page.locator(".element").innerText();
   expect(said).toBe("Thread 2, value 1: address 9, in word 9 of 4 bytes, bank 9.");
@@ -190,6 +190,128 @@ test.each([
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
   });
   expect(found).toEqual([]);
+});
+
+test("memory is drawn before and after the swizzle, beside the answer and in sight", async () => {
+  const { page } = await kernels("", { viewport: { width: 1280, height: 720 } });
+  const { threads, values } = parsed("((64,8),8):((64,8),1)");
+  const lanes = (moved: (address: number) => number) =>
+    Array.from({ length: 32 }, (_, thread): [number, number] => [thread, moved(along(threads, thread) + along(values, 0))]);
+  const drawn = (): Promise<string[]> =>
+    page.locator(".banks tbody tr:not(.gap)").evaluateAll((rows) =>
+      rows.flatMap((row) => {
+        const begin = Number(row.querySelector("th")!.textContent) / 4;
+        return [...row.querySelectorAll("td")].flatMap((cell, bank) => (cell.textContent === "" ? [] : `${begin + bank} ${cell.textContent}`));
+      }),
+    );
+  const expected = (moved: (address: number) => number): string[] =>
+    [...instruction(lanes(moved), 2, 8).words].map(([word, who]) => `${word} t${who[0]}`).sort();
+  expect((await drawn()).sort()).toEqual(expected((address) => address));
+  expect((await page.locator(".banks tbody tr").first().boundingBox())!.y).toBeLessThan(720 - 200);
+  await page.getByRole("button", { name: "After Sw<3,3,3>" }).click();
+  await expect.poll(async () => (await drawn()).sort()).toEqual(expected((address) => swizzled(address, 3, 3, 3)));
+  expect(await page.locator("section:has(.banks) > p[role=status]").innerText()).toContain("no bank conflict");
+  // What is asked has not changed.
+  expect(await page.locator("#layouts").inputValue()).not.toContain("Sw<");
+  await leave(page);
+});
+
+test("which mode takes the thread is said, and can be another one", async () => {
+  const { page } = await kernels("#layouts=(8,64):(64,1)&bytes=2");
+  await expect.poll(() => page.locator("#say").innerText()).toMatch(/assumed that the first mode.*8 threads with 64 values/s);
+  await page.getByLabel("Threads are").selectOption("1");
+  await expect.poll(() => page.locator("#say").innerText()).toMatch(/assumed that the second mode.*64 threads with 8 values/s);
+  const cells = await page.locator(".threads tbody tr:nth-child(3) td").allInnerTexts();
+  expect(cells.map(Number)).toEqual(Array.from({ length: 8 }, (_, row) => row * 64 + 2));
+  await page.getByLabel("Threads are").selectOption("2");
+  await expect.poll(() => page.locator("#say").innerText()).toContain("2 modes, so that mode 3 cannot take the thread");
+  await leave(page);
+});
+
+test("a tile has in its cells the threads and values of its elements", async () => {
+  const { page, complaints } = await visit(here.browser, `${here.url}kernels.html#tab=tile`);
+  for (const [name, text, rows, columns] of [
+    ["mma.m16n8k16: A", "((4,8),(2,2,2)):((32,1),(16,8,128))", 16, 16],
+    ["mma.m16n8k16: C", "((4,8),(2,2)):((32,1),(16,8))", 16, 8],
+  ] as const) {
+    await page.getByRole("button", { name }).click();
+    const { threads, values } = parsed(text);
+    const expected = new Map<number, string>();
+    for (let thread = 0; thread < product(threads); thread++) {
+      for (let at = 0; at < product(values); at++) {
+        const element = along(threads, thread) + along(values, at);
+        expected.set((element % rows) * columns + Math.floor(element / rows), `T${thread}V${at}`);
+      }
+    }
+    await expect
+      .poll(async () => (await page.locator(".tile td").allTextContents()).join(" "), { message: name })
+      .toBe(Array.from({ length: rows * columns }, (_, place) => expected.get(place)).join(" "));
+  }
+  expect(await page.locator("#made").innerText()).toContain("every element once");
+  await page.locator(".tile tbody tr").nth(1).locator("td").nth(0).hover();
+  expect(await page.locator(".element").innerText()).toBe("Thread 4: V0 [1, 0], V1 [1, 1], V2 [9, 0], V3 [9, 1]");
+  expect(await page.locator(".tile td.now").count()).toBe(4);
+  await page.locator("#shape").fill("(8,8)");
+  await expect.poll(() => page.locator("#made").innerText()).toMatch(/has element \d+ as value \d, but a tile of 8 by 8/);
+  expect(complaints).toEqual([]);
+  await leave(page);
+});
+
+test("two layouts are composed, divided and repeated, and why not is said", async () => {
+  const { page, complaints } = await visit(here.browser, `${here.url}kernels.html#tab=composition`);
+  const numbers = (name: string): Promise<number[]> =>
+    page.locator(`section[aria-label="${name}"] td`).evaluateAll((cells) => cells.map((cell) => Number(cell.textContent)));
+  // A o B at (m, n) is A at 3*m + n, which is taken apart by 6.
+  const a = (x: number): number => (x % 6) * 8 + Math.floor(x / 6) * 2;
+  await expect.poll(() => numbers("Result")).toEqual([0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((column) => a(3 * row + column))));
+  await page.locator("#b").fill("(3,2):(2,3)");
+  await page.locator("#a").fill("(6,2):(1,7)");
+  await expect.poll(() => page.locator("#made").innerText()).toContain("At coordinate (2,1) the value is 8");
+  await page.locator("#a").fill("(6,2):(1,");
+  await expect.poll(() => page.locator("#a").getAttribute("aria-invalid")).toBe("true");
+  await page.getByRole("button", { name: "Division" }).click();
+  // Down a column there is a tile of 4 by 2, of rows of 8.
+  const tile = [0, 1].flatMap((column) => [0, 1, 2, 3].map((row) => 8 * row + column));
+  const first = [0, 2, 4, 6].flatMap((column) => [0, 4].map((row) => 8 * row + column));
+  await expect.poll(() => numbers("Result")).toEqual(tile.flatMap((value) => first.map((begin) => begin + value)));
+  await page.getByRole("button", { name: "Product" }).click();
+  await expect.poll(async () => (await numbers("Result")).length).toBe(32);
+  expect([...(await numbers("Result"))].sort((a, b) => a - b)).toEqual(Array.from({ length: 32 }, (_, value) => value));
+  await page.getByLabel("Form").selectOption("raked_product");
+  await expect.poll(() => new URL(page.url()).hash).toContain("raked");
+  const { page: again } = await visit(here.browser, page.url());
+  await again.locator('section[aria-label="Result"] td').first().waitFor();
+  expect(await again.locator("main").innerText()).toBe(await page.locator("main").innerText());
+  expect(complaints).toEqual([]);
+  await leave(again);
+  await leave(page);
+});
+
+test("the tabs are narrow enough for a telephone, and axe finds nothing there", async () => {
+  const { page } = await visit(here.browser, `${here.url}kernels.html#tab=tile`, { viewport: { width: 390, height: 844 } });
+  await page.evaluate(readFileSync(AXE, "utf8"));
+  for (const [tab, colorScheme] of [["Threads on a tile", "dark"], ["Division", "light"]] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.getByRole("button", { name: tab }).click();
+    await page.locator("table td").first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), tab).toBeLessThanOrEqual(0);
+    expect(
+      await page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+        return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html)}`);
+      }),
+      tab,
+    ).toEqual([]);
+  }
+  await leave(page);
+});
+
+test("the first page and this one lead to each other, and to the course", async () => {
+  const { page } = await visit(here.browser, here.url);
+  await page.locator(".top").getByRole("link", { name: "Kernels" }).click();
+  await settled(page);
+  expect(await page.locator(".top a").evaluateAll((links) => links.map((link) => link.getAttribute("href")))).toEqual(["./", "./course.html", "./"]);
+  await leave(page);
 });
 
 test("a layout of CuTe in the explorer leads here", async () => {

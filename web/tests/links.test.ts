@@ -1,7 +1,7 @@
 /** Links restore everything, history is undo, and no link does harm. */
 import { expect, test } from "vitest";
 import { listed, read, unlisted, write } from "../src/fragment";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -78,7 +78,7 @@ test("a link restores the whole page", async () => {
     };
     expect(of(after as never), before.href).toEqual(of(before.page as never));
     expect(decodeURIComponent(before.href).length).toBeLessThan(600);
-    await fresh.page.context().close();
+    await leave(fresh.page);
     await page.evaluate(() =>
       globalThis.explorer.change(
         {
@@ -103,7 +103,7 @@ test("a link restores the whole page", async () => {
     );
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 /** Links as they are written, and what they say. */
@@ -167,7 +167,7 @@ test("what is shared is short enough for a chat", async () => {
   expect(await hash({ mode: "free", index: "y * 4 + x", valid: "", variables, places: ["rows", "columns"] })).toBe(
     "#f=y_*_4_+_x&for=y:6,x:-1:6&axes=rc",
   );
-  await page.context().close();
+  await leave(page);
 });
 
 /** Links as earlier editions of the page wrote them. */
@@ -213,7 +213,7 @@ test("links of earlier editions are still read", async () => {
   for (const [link, expected] of OLD_LINKS) {
     const { page } = await open(here.browser, `${here.url}#${link}`);
     expect(await page.evaluate(() => globalThis.explorer.page.value), link).toMatchObject(expected);
-    await page.context().close();
+    await leave(page);
   }
 });
 
@@ -232,7 +232,7 @@ test("undo and redo are the browser's own", async () => {
   expect(await page.getByRole("button", { name: "Undo" }).isDisabled()).toBe(true);
   await page.getByRole("button", { name: "Redo" }).click();
   await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4, 6).flip(0)");
-  await page.context().close();
+  await leave(page);
 });
 
 test("a link that is followed on the page is a step of undo", async () => {
@@ -250,7 +250,7 @@ test("a link that is followed on the page is a step of undo", async () => {
   await redo.click();
   await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(2, 2)");
   expect(await redo.isDisabled()).toBe(true);
-  await page.context().close();
+  await leave(page);
 });
 
 test("scrubbing a number is one step of undo, and selecting is none", async () => {
@@ -276,7 +276,7 @@ test("scrubbing a number is one step of undo, and selecting is none", async () =
   await settled(page);
   await page.goBack();
   await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,6)");
-  await page.context().close();
+  await leave(page);
 });
 
 test("nothing in a link runs", async () => {

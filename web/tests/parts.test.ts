@@ -1,8 +1,8 @@
 /** Parts of the page that do not come: the network is at fault then, and never who reads; and each can be asked for again. */
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { BrowserContext, Page } from "playwright-core";
-import { settled } from "./browser";
+import type { Page } from "playwright-core";
+import { blank, leave, settled } from "./browser";
 import { text } from "./explorer";
 import { DIST } from "./server";
 import { stage } from "./setup";
@@ -25,9 +25,8 @@ async function without(
   names: RegExp,
   at: string,
   way: keyof typeof WAYS = "gone",
-): Promise<{ page: Page; context: BrowserContext; give(): Promise<void>; quiet(): Promise<void> }> {
-  const context = await here.browser.newContext({ viewport: { width: 1360, height: 900 }, reducedMotion: "reduce" });
-  const page = await context.newPage();
+): Promise<{ page: Page; give(): Promise<void>; quiet(): Promise<void> }> {
+  const page = await blank(here.browser);
   let last = Date.now();
   page.on("request", () => (last = Date.now()));
   const quiet = async (): Promise<void> => {
@@ -39,7 +38,7 @@ async function without(
   const asked = (url: URL): boolean => names.test(url.pathname.split("/").at(-1)!);
   await page.route(asked, (route) => WAYS[way](route as never));
   await page.goto(`${here.url}${at}`);
-  return { page, context, give: () => page.unroute(asked), quiet };
+  return { page, give: () => page.unroute(asked), quiet };
 }
 
 /** Nothing is called a mistake, and the one notice says what is missing. */
@@ -59,7 +58,7 @@ const NAMED = "#c=(B, T, 64).reshape(B*T, 64)";
 
 test("names: without what reads them a chain with names is no mistake, and it is read when that comes", async () => {
   for (const way of ["offline", "gone", "another"] as const) {
-    const { page, context, give } = await without(/^names\.wasm$/, NAMED, way);
+    const { page, give } = await without(/^names\.wasm$/, NAMED, way);
     await told(page, /reads sizes that are names/);
     expect(await text(page, "#chain-fault")).toMatch(/sizes that are names.* could not be loaded/);
     expect(await text(page, ".spoken")).toContain("could not be loaded");
@@ -71,36 +70,36 @@ test("names: without what reads them a chain with names is no mistake, and it is
     await expect.poll(() => page.locator("main").getAttribute("data-state")).toBe("current");
     await expect.poll(() => text(page, ".answer")).toContain("One view");
     await expect.poll(() => page.locator(".notice").count()).toBe(0);
-    await context.close();
+    await leave(page);
   }
 });
 
 test("names: a mistake is still one, and what is right without names is still read", async () => {
-  const { page, context } = await without(/^names\.wasm$/, "#(3, 2).permtue(1, 0)");
+  const { page } = await without(/^names\.wasm$/, "#(3, 2).permtue(1, 0)");
   await page.waitForSelector(".badge");
   expect(await text(page, "#chain-fault")).toContain("did you mean `permute`".replaceAll("`", ""));
   expect(await page.locator(".notice").count()).toBe(0);
-  await context.close();
+  await leave(page);
 });
 
 test("names: the shape of an array needs them too, and devices have a part of their own", async () => {
-  const { page, context, give } = await without(/^names\.wasm$/, "#c=x.transpose(1, 2)&base=B, T, 64");
+  const { page, give } = await without(/^names\.wasm$/, "#c=x.transpose(1, 2)&base=B, T, 64");
   await told(page, /reads sizes that are names/);
   await give();
   await again(page);
   await expect.poll(() => page.evaluate(() => globalThis.explorer.layout.value?.shape.length)).toBe(3);
-  await context.close();
+  await leave(page);
   const other = await without(/^devices\.wasm$/, "#c=(4, 6).permute(1, 0)&mesh=2 : S(0)");
   await told(other.page, /reads tensors on many devices/);
   expect(await text(other.page, "#devices-say")).toContain("could not be loaded");
   await other.give();
   await again(other.page);
   await expect.poll(() => text(other.page, "#devices-say")).toContain("2 devices.");
-  await other.context.close();
+  await leave(other.page);
 });
 
 test("advice and code: their panes say what is missing, and fill when it comes", async () => {
-  const { page, context, give, quiet } = await without(/^code\.wasm$/, "#(3, 2).permute(1, 0).reshape(3, 2)", "offline");
+  const { page, give, quiet } = await without(/^code\.wasm$/, "#(3, 2).permute(1, 0).reshape(3, 2)", "offline");
   await settled(page);
   await told(page, /advises, compares, and writes expressions and code/);
   await expect.poll(() => text(page, ".answer")).toContain("could not be loaded");
@@ -118,29 +117,29 @@ test("advice and code: their panes say what is missing, and fill when it comes",
   await expect.poll(() => text(page, ".answer")).toContain("Not one view");
   await expect.poll(() => text(page, "#expression")).toContain("index");
   await expect.poll(() => text(page, "#expression pre")).toContain("index =");
-  await context.close();
+  await leave(page);
 });
 
 test("expressions over variables: the fields are no mistake, and the tensor comes when it can", async () => {
-  const { page, context, give } = await without(/^free\.wasm$/, "#f=y_*_4_+_x&for=y:6,x:4");
+  const { page, give } = await without(/^free\.wasm$/, "#f=y_*_4_+_x&for=y:6,x:4");
   await told(page, /reads expressions over variables/);
   expect(await text(page, "#free")).toContain("could not be loaded");
   await give();
   await again(page);
   await expect.poll(() => page.evaluate(() => globalThis.explorer.layout.value?.shape)).toEqual([6, 4]);
-  await context.close();
+  await leave(page);
 });
 
 test("bank conflicts: the page of threads and banks says so, and counts when it can", async () => {
   for (const way of ["offline", "gone", "another"] as const) {
-    const { page, context, give } = await without(/^kernels\.wasm$/, "kernels.html", way);
+    const { page, give } = await without(/^kernels\.wasm$/, "kernels.html", way);
     await told(page, /counts bank conflicts/);
     expect(await text(page, "#say")).toContain("could not be loaded");
     await give();
     await again(page);
     await expect.poll(() => text(page, "#say")).toContain("conflict");
     await expect.poll(() => page.locator(".notice").count()).toBe(0);
-    await context.close();
+    await leave(page);
   }
 });
 
@@ -166,7 +165,7 @@ const SCRIPTS: readonly [script: RegExp, at: string, says: RegExp, act: ((page: 
 test("every script that comes later is told of when it does not, by what it does, and comes with a second try", { timeout: 300_000 }, async () => {
   for (const [script, at, says, act, there] of SCRIPTS) {
     expect(readdirSync(DIST).some((name) => script.test(name)), String(script)).toBe(true);
-    const { page, context, give } = await without(script, at, script.source.length % 2 === 0 ? "gone" : "offline");
+    const { page, give } = await without(script, at, script.source.length % 2 === 0 ? "gone" : "offline");
     await page.waitForFunction(() => globalThis.explorer !== undefined);
     await act?.(page);
     await told(page, says);
@@ -177,7 +176,7 @@ test("every script that comes later is told of when it does not, by what it does
     await page.waitForFunction(() => globalThis.explorer !== undefined);
     if ((await page.locator(there).count()) === 0) await act?.(page);
     await page.locator(there).first().waitFor({ timeout: 15_000 });
-    await context.close();
+    await leave(page);
   }
 });
 
@@ -193,22 +192,22 @@ test("every later script is one of those", () => {
 
 test("a worker that does not come is told of, and what was asked of it is answered when it comes", async () => {
   for (const way of ["offline", "gone"] as const) {
-    const { page, context, give } = await without(/^worker-/, "#(3,2).permute(1,0)", way);
+    const { page, give } = await without(/^worker-/, "#(3,2).permute(1,0)", way);
     await told(page, /runs the engine/);
     expect(await page.locator("canvas").count()).toBe(0);
     await give();
     await again(page);
     await settled(page);
     expect(await page.evaluate(() => globalThis.explorer.layout.value?.shape)).toEqual([2, 3]);
-    await context.close();
+    await leave(page);
   }
 });
 
 test("the network is gone: one notice names all that is missing, and the page stays", async () => {
-  const { page, context, quiet } = await without(/^none$/, "#(3,2).permute(1,0)");
+  const { page, quiet } = await without(/^none$/, "#(3,2).permute(1,0)");
   await settled(page);
   await page.locator(".headline-answer").waitFor();
-  await context.setOffline(true);
+  await page.context().setOffline(true);
   const area = page.locator("#chain textarea").first();
   await area.fill("(B, T, 64).reshape(B*T, 64)");
   await told(page, /reads sizes that are names/);
@@ -223,15 +222,14 @@ test("the network is gone: one notice names all that is missing, and the page st
   await settled(page);
   expect(await page.evaluate(() => globalThis.explorer.layout.value?.chain?.views[0]?.strides)).toEqual([-2, 1]);
   await quiet();
-  await context.setOffline(false);
+  await page.context().setOffline(false);
   await again(page);
   await expect.poll(() => page.locator(".notice.missing").count()).toBe(0);
-  // Chromium sometimes never closes a context that was offline; the browser itself is closed behind all tests.
-  void context.close().catch(() => undefined);
+  await leave(page);
 });
 
 test("an exercise that cannot be judged is not called wrong", async () => {
-  const { page, context, give, quiet } = await without(/^code\.wasm$/, "course.html#moves");
+  const { page, give, quiet } = await without(/^code\.wasm$/, "course.html#moves");
   const place = page.locator('[data-part="moves-exercise"]');
   await place.scrollIntoViewIfNeeded();
   await place.locator("canvas").first().waitFor();
@@ -253,5 +251,5 @@ test("an exercise that cannot be judged is not called wrong", async () => {
   await expect.poll(() => page.locator(".notice").count()).toBe(0);
   await place.getByRole("button", { name: "Check" }).click();
   await expect.poll(() => place.locator(".judgement").innerText()).toMatch(/^Not yet\./);
-  await context.close();
+  await leave(page);
 });

@@ -2749,6 +2749,215 @@ export const samples = [
     },
   } satisfies Refused<"kernel">,
   {
+    op: "kernel",
+    request: { layouts: ["Sw<1,0,1> o 0 o (2,4):(4,1)"], bytes: 4, vector: 1, threads: 1 },
+    answer: {
+      accesses: [
+        {
+          text: "Sw<1,0,1> o 0 o (4,2):(1,4)",
+          threads: 4,
+          values: 2,
+          element_bytes: 4,
+          vector: 1,
+          widest: 1,
+          banks: { most: 1, warp: 0, value: 0, counts: [[1, 2]], total: 2 },
+          sectors: { most: 1, warp: 0, value: 0, counts: [[1, 2]], total: 2 },
+          swizzled: null,
+        },
+      ],
+      swizzle: null,
+      no_swizzle: { kind: "no_conflict", sentence: "no access has a bank conflict" },
+      elements: null,
+      shown: {
+        text: "Sw<1,0,1> o 0 o (4,2):(1,4)",
+        warp: 0,
+        warps: 1,
+        value: 0,
+        values: 2,
+        first_thread: 0,
+        first_value: 0,
+        rows: 4,
+        columns: 2,
+        addresses: [0, 4, 1, 5, 3, 7, 2, 6],
+        banks: [0, 4, 1, 5, 3, 7, 2, 6],
+        words: [0, 4, 1, 5, 3, 7, 2, 6],
+        thread_sizes: [4],
+        value_sizes: [2],
+        phases: [
+          {
+            degree: 1,
+            lanes: [[0, 0], [1, 4], [2, 12], [3, 8]],
+            words: [
+              { word: 0, bank: 0, threads: [0] },
+              { word: 1, bank: 1, threads: [1] },
+              { word: 2, bank: 2, threads: [3] },
+              { word: 3, bank: 3, threads: [2] },
+            ],
+          },
+        ],
+      },
+    },
+  } satisfies Answered<"kernel">,
+  {
+    op: "kernel",
+    request: { layouts: ["4:1"], bytes: 4, threads: 1 },
+    fault: {
+      kind: "layout",
+      message: "the layout has 1 mode, so that mode 2 cannot take the thread",
+      field: "layouts",
+      span: null,
+      step: null,
+      variable: 0,
+    },
+  } satisfies Refused<"kernel">,
+  {
+    op: "algebra",
+    request: { operation: "compose", layout: "(6,2):(8,2)", by: "(4,3):(3,1)" },
+    answer: {
+      layout: {
+        text: "(6,2):(8,2)",
+        size: 12,
+        rows: 6,
+        columns: 2,
+        drawn: [6, 2],
+        row_sizes: [6],
+        column_sizes: [2],
+        values: [0, 2, 8, 10, 16, 18, 24, 26, 32, 34, 40, 42],
+      },
+      by: {
+        text: "(4,3):(3,1)",
+        size: 12,
+        rows: 4,
+        columns: 3,
+        drawn: [4, 3],
+        row_sizes: [4],
+        column_sizes: [3],
+        values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+      },
+      result: {
+        text: "((2,2),3):((24,2),8)",
+        size: 12,
+        rows: 4,
+        columns: 3,
+        drawn: [4, 3],
+        row_sizes: [2, 2],
+        column_sizes: [3],
+        values: [0, 8, 16, 24, 32, 40, 2, 10, 18, 26, 34, 42],
+      },
+    },
+  } satisfies Answered<"algebra">,
+  {
+    op: "algebra",
+    request: { operation: "zipped_divide", layout: "(4,6):(6,1)", by: "(2,3)" },
+    answer: {
+      layout: {
+        text: "(4,6):(6,1)",
+        size: 24,
+        rows: 4,
+        columns: 6,
+        drawn: [4, 6],
+        row_sizes: [4],
+        column_sizes: [6],
+        values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23],
+      },
+      by: null,
+      result: {
+        text: "((2,3),(2,2)):((6,1),(12,3))",
+        size: 24,
+        rows: 6,
+        columns: 4,
+        drawn: [6, 4],
+        row_sizes: [2, 3],
+        column_sizes: [2, 2],
+        values: [0, 12, 3, 15, 6, 18, 9, 21, 1, 13, 4, 16, 7, 19, 10, 22, 2, 14, 5, 17, 8, 20, 11, 23],
+      },
+    },
+  } satisfies Answered<"algebra">,
+  {
+    op: "algebra",
+    request: { operation: "raked_product", layout: "(2,2):(1,2)", by: "(2,1)" },
+    fault: {
+      kind: "layout",
+      message: "a layout is needed here, such as `(2,3):(1,2)`: a tuple has no strides",
+      field: "by",
+      span: null,
+      step: null,
+    },
+  } satisfies Refused<"algebra">,
+  {
+    op: "algebra",
+    request: { operation: "compose", layout: "(6,2):(1,7)", by: "(3,2):(2,3)" },
+    fault: {
+      kind: "layout",
+      message: "at coordinate (2,1) the value is 8, but the values at (2,0) and (0,1) add up to 7; in a layout the two would be equal",
+      field: null,
+      span: null,
+      step: null,
+    },
+  } satisfies Refused<"algebra">,
+  {
+    op: "algebra",
+    request: { operation: "compose", layout: "(6,2):(1,", by: "3" },
+    fault: {
+      kind: "syntax",
+      message: "expected a stride, found the end of the text",
+      field: "layout",
+      span: [9, 9],
+      step: null,
+      unfinished: true,
+    },
+  } satisfies Refused<"algebra">,
+  {
+    op: "owners",
+    request: { layout: "((2,2),2):((1,4),2)", shape: "(2,4)" },
+    answer: {
+      text: "((2,2),2):((1,4),2)",
+      rows: 2,
+      columns: 4,
+      threads: 4,
+      values: 2,
+      owners: [[[0, 0]], [[0, 1]], [[2, 0]], [[2, 1]], [[1, 0]], [[1, 1]], [[3, 0]], [[3, 1]]],
+      unowned: 0,
+      shared: 0,
+    },
+  } satisfies Answered<"owners">,
+  {
+    op: "owners",
+    request: { layout: "(2,2):(0,1)", shape: "(3,1)" },
+    answer: {
+      text: "(2,2):(0,1)",
+      rows: 3,
+      columns: 1,
+      threads: 2,
+      values: 2,
+      owners: [[[0, 0], [1, 0]], [[0, 1], [1, 1]], []],
+      unowned: 1,
+      shared: 2,
+    },
+  } satisfies Answered<"owners">,
+  {
+    op: "owners",
+    request: { layout: "(2,2):(4,1)", shape: "(2,2)" },
+    fault: {
+      kind: "layout",
+      message: "thread 1 has element 4 as value 0, but a tile of 2 by 2 has the elements 0..4",
+      field: "layout",
+      span: null,
+      step: null,
+    },
+  } satisfies Refused<"owners">,
+  {
+    op: "owners",
+    request: { layout: "(2,2):(2,1)", shape: "4" },
+    fault: {
+      kind: "layout",
+      message: "a tile has two sides, such as `(16,8)`: here 1 is given",
+      field: "shape",
+      span: null,
+      step: null,
+    },
+  } satisfies Refused<"owners">,
+  {
     op: "code",
     request: { source: { chain: "(3, 2).flip(0)" }, language: "c", kernel: true },
     answer: {
@@ -4255,7 +4464,7 @@ true satisfies Same<Witness["kind"], "not_a_box" | "uneven_step">;
 
 true satisfies Same<Start["kind"], "base" | "nothing" | "shape" | "views">;
 
-true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" | "layouts" | "tensor" | "valid" | "variables" | "where">;
+true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "by" | "chain" | "index" | "layout" | "layouts" | "shape" | "tensor" | "valid" | "variables" | "where">;
 
 true satisfies Same<Expression["bits"], 32 | 64>;
 
@@ -4263,6 +4472,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "describe" | "devices" | "evaluate" | "expression" | "free" | "json" | "kernel" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace" | "variables">;
+true satisfies Same<Name, "advice" | "algebra" | "chain" | "code" | "compare" | "coverage" | "describe" | "devices" | "evaluate" | "expression" | "free" | "json" | "kernel" | "names" | "operations" | "owners" | "readers" | "summary" | "thread" | "tile" | "trace" | "variables">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

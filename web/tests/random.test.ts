@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { Engine, moduleOf, type Integer, type ModuleName, type Source } from "../src/engine";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { DIST } from "./server";
 import { stage } from "./setup";
 
@@ -295,5 +295,5 @@ test("whatever is done, nothing fails", { timeout: (SECONDS + 60) * 1000 }, asyn
     `${actions} actions in ${SECONDS} seconds, ${compared} cells compared; seed ${SEED}; ` +
       `the longest time between two frames: ${longest.toFixed(0)} ms, after: ${during}`,
   );
-  await page.context().close();
+  await leave(page);
 });

@@ -1,7 +1,7 @@
 /** One screen, one picture: what is in sight on the screens that people have, and what can be told apart in it. */
 import { afterAll, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -54,7 +54,7 @@ test.each([
     // The text and its answer are beside it.
     expect(await page.evaluate(() => document.querySelector(".answer")!.getBoundingClientRect().bottom)).toBeLessThan(height);
   }
-  await page.context().close();
+  await leave(page);
 });
 
 test("on a telephone answer, steps, tensor and memory follow each other, and nothing lies over them", async () => {
@@ -71,7 +71,7 @@ test("on a telephone answer, steps, tensor and memory follow each other, and not
     shares.push(`390 x 844, ${canvas}: ${share}`);
     expect(share, canvas).toBeGreaterThanOrEqual(0.95);
   }
-  await page.context().close();
+  await leave(page);
 });
 
 /** The colours in the picture of a step, each with how many pixels have it. */
@@ -174,5 +174,5 @@ test("the way of the element is drawn beside the cells, and again when anything 
   await page.waitForSelector(".devices");
   await settled(page);
   await expect.poll(async () => (await apart()).ends).toBeLessThan(3);
-  await page.context().close();
+  await leave(page);
 });

@@ -38,6 +38,8 @@ export function serve(path = "/any/path/", gzip = false): Promise<Served> {
     const headers = {
       "content-type": TYPES[extname(file)] ?? "application/octet-stream",
       "content-security-policy": POLICY,
+      // What has come need not come again: visits of tests are many.
+      ...(extname(file) !== ".html" && { "cache-control": "max-age=3600" }),
     };
     if (gzip && extname(file) !== ".png") {
       const content = zipped.get(file) ?? gzipSync(readFileSync(file));

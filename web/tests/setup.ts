@@ -1,7 +1,7 @@
-/** One server and one browser for a file of tests. */
+/** One server and one browser for all tests of a process. */
 import { afterAll, beforeAll } from "vitest";
 import type { Browser } from "playwright-core";
-import { launch, open, type Watched } from "./browser";
+import { launch, leaveAll, open, type Watched } from "./browser";
 import { serve, type Served } from "./server";
 
 export interface Stage {
@@ -11,19 +11,16 @@ export interface Stage {
   shared(): Promise<Watched>;
 }
 
+let served: Promise<Served> | undefined;
+
 export function stage(): Stage {
   let watched: Promise<Watched> | null = null;
   const shared = (): Promise<Watched> => (watched ??= open(stage.browser, stage.url));
   const stage = { shared } as Stage;
-  let served: Served;
   beforeAll(async () => {
-    served = await serve();
-    stage.url = served.url;
+    stage.url = (await (served ??= serve())).url;
     stage.browser = await launch();
   });
-  afterAll(async () => {
-    await stage.browser?.close();
-    served?.server.close();
-  });
+  afterAll(leaveAll);
   return stage;
 }

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { text } from "./explorer";
 import { stage } from "./setup";
 
@@ -45,7 +45,7 @@ class Visit {
 let visit: Visit;
 
 beforeEach(async () => {
-  if (visit !== undefined) await visit.page.context().close();
+  if (visit !== undefined) await leave(visit.page);
   visit = new Visit((await open(here.browser, here.url, { viewport: { width: 1440, height: 900 } })).page);
 });
 
@@ -151,7 +151,7 @@ test("what is shown is sent to someone else", async () => {
   expect(link.length).toBeLessThan(here.url.length + 80);
   const { page } = await open(here.browser, link);
   expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([2, 3, 6, 4]);
-  await page.context().close();
+  await leave(page);
   within("a link to what is shown", 2);
 });
 
@@ -176,5 +176,5 @@ test("on a telephone the answer and the flow come before anything else", async (
     expect([left, right]).toEqual([flow.boxes[0]![0], flow.boxes[0]![2]]);
     if (at > 0) expect(top).toBeGreaterThan(flow.boxes[at - 1]![1]!);
   }
-  await page.context().close();
+  await leave(page);
 });

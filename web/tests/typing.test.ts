@@ -1,7 +1,7 @@
 /** Typing is forgiven: what is not finished is no mistake, what is good stays, and nothing moves. */
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { leave, open, settled } from "./browser";
 import { go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -44,7 +44,7 @@ test("a chain that is typed letter by letter shows no mistake, keeps the last go
     expect(await top(), written).toEqual(before);
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("what is not finished stays neutral as long as it is being written, and is a mistake when it is left", async () => {
@@ -60,7 +60,7 @@ test("what is not finished stays neutral as long as it is being written, and is 
   await page.waitForSelector(".badge");
   expect(await page.locator(".badge").count()).toBe(1);
   expect(await field.getAttribute("aria-invalid")).toBe("true");
-  await page.context().close();
+  await leave(page);
 });
 
 test("a real mistake is told of after a pause, in its place, with a mark and a suggestion that is taken by a press", async () => {
@@ -92,7 +92,7 @@ test("a real mistake is told of after a pause, in its place, with a mark and a s
   await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(3, 2).permute(1, 0)");
   await settled(page);
   expect(await page.locator(".badge").count()).toBe(0);
-  await page.context().close();
+  await leave(page);
 });
 
 test("after a mistake the picture is that of the text before it, never that of an earlier text", async () => {
@@ -142,7 +142,7 @@ test("operations are completed: found by their beginning, chosen with keys, desc
   await page.keyboard.press("Enter");
   expect(await field.inputValue()).toBe("(3, 2).permute(1, 0)");
   expect(complaints).toEqual([]);
-  await page.context().close();
+  await leave(page);
 });
 
 test("Ctrl+Z in the text is the page's undo: it takes back whole words, and blocks that were moved", async () => {
@@ -166,7 +166,7 @@ test("Ctrl+Z in the text is the page's undo: it takes back whole words, and bloc
   await page.keyboard.press("Control+Shift+z");
   await chain("(3, 2).flip(0)");
   expect(await field.inputValue()).toBe("(3, 2).flip(0)");
-  await page.context().close();
+  await leave(page);
 });
 
 test("the shape of an array of which only the name is known is asked for", async () => {

@@ -34,7 +34,7 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     #[cfg(feature = "devices")]
     let answer = answer.or_else(|| (op == "devices").then(|| crate::devices::devices(&request)));
     #[cfg(feature = "kernels")]
-    let answer = answer.or_else(|| (op == "kernel").then(|| crate::kernel::kernel(&request).map(Answer::from)));
+    let answer = answer.or_else(|| kernels(op, &request));
     answer.unwrap_or_else(|| Err(Fault::request(format!("there is no request `{op}` here"))))
 }
 
@@ -48,6 +48,17 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "readers" => readers::readers(request),
         "thread" => thread::thread(request),
         "trace" => trace::trace(request),
+        _ => return None,
+    };
+    Some(document.map(Answer::from))
+}
+
+#[cfg(feature = "kernels")]
+fn kernels(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
+    let document = match op {
+        "algebra" => crate::algebra::algebra(request),
+        "kernel" => crate::kernel::kernel(request),
+        "owners" => crate::algebra::owners(request),
         _ => return None,
     };
     Some(document.map(Answer::from))

@@ -29,6 +29,7 @@ pub(crate) fn kernel(request: &Value) -> Result<Value, Fault> {
         let about = |fault: Fault| fault.in_variable(line).in_field("layouts");
         let layout: ComposedLayout = text.parse().map_err(|err| about(Fault::syntax(&err, "layouts", text)))?;
         let refused = |err: shapetracker_cute::Error| about(Fault::new("layout", err.to_string()));
+        let layout = with_threads(layout, request.number_or("threads", 0)?).map_err(about)?;
         let pattern = AccessPattern::new(layout, bytes).map_err(refused)?;
         let widest = pattern.widest_vector().map_err(refused)?;
         // What is too wide for one of them is as wide as it can be.
@@ -43,6 +44,26 @@ pub(crate) fn kernel(request: &Value) -> Result<Value, Fault> {
         None => Value::Null,
     };
     Ok(Value::from(&report).with("shown", shown))
+}
+
+/// The same layout with another of its modes in front, the one that takes the thread.
+fn with_threads(layout: ComposedLayout, mode: i64) -> Result<ComposedLayout, Fault> {
+    if mode == 0 {
+        return Ok(layout);
+    }
+    let mut items = layout.layout().items();
+    let Some(mode) = usize::try_from(mode).ok().filter(|mode| *mode < items.len()) else {
+        let rank = items.len();
+        let modes = if rank == 1 { "1 mode".to_owned() } else { format!("{rank} modes") };
+        return Err(Fault::new(
+            "layout",
+            format!("the layout has {modes}, so that mode {} cannot take the thread", mode + 1),
+        ));
+    };
+    items[..=mode].rotate_right(1);
+    let turned =
+        Layout::concat(&items).and_then(|turned| ComposedLayout::new(layout.swizzle(), layout.offset(), turned));
+    turned.map_err(|err| Fault::new("layout", err.to_string()))
 }
 
 /// The threads of a warp with their values, and one instruction of it; the warp and the value that are nearest to those asked for.

@@ -61,6 +61,8 @@ mod devices;
 mod names;
 
 #[cfg(feature = "kernels")]
+mod algebra;
+#[cfg(feature = "kernels")]
 mod kernel;
 
 #[cfg(test)]

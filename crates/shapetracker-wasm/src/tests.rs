@@ -855,3 +855,159 @@ fn ranges_are_exact_or_said_to_be_bounds() {
     let never = of(r#""index":"x","valid":"x % 2 == 2","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
     assert_eq!(never.get("address_range"), Some(&Value::Null));
 }
+
+/// The value of a flat layout at a coordinate, by its sizes and strides alone.
+fn value_at(modes: &[(i64, i64)], mut x: i64) -> i64 {
+    let mut value = 0;
+    for (number, &(size, stride)) in modes.iter().enumerate() {
+        let entry = if number + 1 == modes.len() { x } else { x % size };
+        value += entry * stride;
+        x /= size;
+    }
+    value
+}
+
+fn flat(modes: &[(i64, i64)]) -> String {
+    let list = |of: fn(&(i64, i64)) -> i64| {
+        let items: Vec<String> = modes.iter().map(|mode| of(mode).to_string()).collect();
+        format!("({})", items.join(","))
+    };
+    format!("{}:{}", list(|mode| mode.0), list(|mode| mode.1))
+}
+
+#[test]
+fn a_composition_has_the_values_of_both_layouts_one_after_the_other() {
+    let mut seen = 0;
+    for (a, b) in [
+        (&[(6, 8), (2, 2)][..], &[(4, 3), (3, 1)][..]),
+        (&[(4, 6), (6, 1)], &[(2, 2), (3, 4)]),
+        (&[(8, 1), (4, 16)], &[(4, 2), (4, 8)]),
+        (&[(20, 2)], &[(5, 4), (4, 1)]),
+        (&[(100, 3)], &[(70, 1), (3, 7)]),
+    ] {
+        let answer =
+            ask(&format!(r#"{{"op":"algebra","operation":"compose","layout":"{}","by":"{}"}}"#, flat(a), flat(b)));
+        let size: i64 = b.iter().map(|mode| mode.0).product();
+        let rows = b[0].0;
+        let drawn = [rows.min(64), (size / rows).min(64)];
+        let expected: Vec<i64> = (0..drawn[0])
+            .flat_map(|row| (0..drawn[1]).map(move |column| row + column * rows))
+            .map(|x| value_at(a, value_at(b, x)))
+            .collect();
+        let result = answer.get("result").unwrap();
+        assert_eq!(integers(result, "drawn"), drawn);
+        assert_eq!(integers(result, "values"), expected, "{} o {}", flat(a), flat(b));
+        seen += expected.len();
+    }
+    assert_eq!(seen, 246);
+}
+
+#[test]
+fn a_division_has_every_value_once_and_a_product_repeats_the_layout() {
+    let values = |operation: &str, by: &str| {
+        let answer =
+            ask(&format!(r#"{{"op":"algebra","operation":"{operation}","layout":"(4,6):(1,5)","by":"{by}"}}"#));
+        let of = |name| integers(answer.get(name).unwrap(), "values");
+        let rows = integers(answer.get("result").unwrap(), "drawn")[0];
+        (of("layout"), of("result"), usize::try_from(rows).unwrap())
+    };
+    for operation in ["logical_divide", "zipped_divide"] {
+        let (mut before, mut after, _) = values(operation, "(2,3)");
+        before.sort_unstable();
+        after.sort_unstable();
+        assert_eq!(before, after);
+    }
+    // Down a column of a zipped division there is one tile: two rows of three columns.
+    let (_, tiles, rows) = values("zipped_divide", "(2,3)");
+    let first: Vec<i64> = tiles.chunks(tiles.len() / rows).map(|row| row[0]).collect();
+    assert_eq!(first, [0, 1, 5, 6, 10, 11]);
+    let message = |request: &str| refused(request).message;
+    assert!(
+        message(r#"{"op":"algebra","operation":"logical_product","layout":"(2,3):(1,3)","by":"4:1"}"#)
+            .contains("reached twice")
+    );
+    assert!(
+        message(r#"{"op":"algebra","operation":"blocked_product","layout":"(2,3):(1,2)","by":"(2,(2,2))"}"#)
+            .contains("a tuple has no strides")
+    );
+    let repeats = ask(r#"{"op":"algebra","operation":"logical_product","layout":"(2,2):(1,2)","by":"3:2"}"#);
+    let (result, blocks) = (repeats.get("result").unwrap(), [0, 8, 16]);
+    let expected: Vec<i64> = (0..4).flat_map(|value| blocks.map(|block| block + value)).collect();
+    assert_eq!(integers(result, "values"), expected);
+}
+
+#[test]
+fn the_elements_of_a_tile_have_the_threads_and_values_that_reach_them() {
+    for (threads, values, [rows, columns]) in [
+        (&[(4, 32), (8, 1)][..], &[(2, 16), (2, 8), (2, 128)][..], [16, 16]),
+        (&[(8, 1)], &[(3, 8)], [5, 5]),
+        (&[(4, 0), (4, 1)], &[(2, 4)], [4, 2]),
+    ] {
+        let nested = |modes: [&[(i64, i64)]; 2]| {
+            let [a, b] = modes.map(flat).map(|text| {
+                let (shape, stride) = text.split_once(':').unwrap();
+                [shape.to_owned(), stride.to_owned()]
+            });
+            format!("({},{}):({},{})", a[0], b[0], a[1], b[1])
+        };
+        let answer =
+            ask(&format!(r#"{{"op":"owners","layout":"{}","shape":"({rows},{columns})"}}"#, nested([threads, values])));
+        let product = |modes: &[(i64, i64)]| modes.iter().map(|mode| mode.0).product::<i64>();
+        let mut expected: BTreeMap<i64, Vec<[i64; 2]>> = BTreeMap::new();
+        for thread in 0..product(threads) {
+            for value in 0..product(values) {
+                let element = value_at(threads, thread) + value_at(values, value);
+                expected.entry(element).or_default().push([thread, value]);
+            }
+        }
+        let Some(Value::List(cells)) = answer.get("owners").cloned() else { panic!() };
+        assert_eq!(cells.len() as i64, rows * columns);
+        for (place, cell) in cells.iter().enumerate() {
+            let (row, column) = (place as i64 / columns, place as i64 % columns);
+            let Value::List(pairs) = cell else { panic!() };
+            let pairs: Vec<Vec<i64>> = pairs
+                .iter()
+                .map(|pair| match pair {
+                    Value::List(pair) => pair.iter().map(|number| number.as_integer().unwrap()).collect(),
+                    _ => panic!(),
+                })
+                .collect();
+            let owners = expected.get(&(row + column * rows)).cloned().unwrap_or_default();
+            assert_eq!(pairs, owners.iter().map(|pair| pair.to_vec()).collect::<Vec<_>>());
+        }
+        let [none, several] = [0, 1].map(|few| {
+            let is = |owners: usize| if few == 0 { owners == 0 } else { owners > 1 };
+            (0..rows * columns).filter(|element| is(expected.get(element).map_or(0, Vec::len))).count() as i64
+        });
+        assert_eq!(answer.get("unowned"), Some(&Value::Int(none)));
+        assert_eq!(answer.get("shared"), Some(&Value::Int(several)));
+    }
+    let message = |layout: &str, shape: &str| {
+        refused(&format!(r#"{{"op":"owners","layout":"{layout}","shape":"{shape}"}}"#)).message
+    };
+    assert!(message("(2,2):(4,1)", "(2,2)").contains("thread 1 has element 4 as value 0"));
+    assert!(message("2:-1", "(2,2)").contains("element -1"));
+    assert!(message("2:1", "(2,2,2)").contains("two sides"));
+    assert!(message("2:1", "(0,2)").contains("at least 1"));
+    assert!(message("2:1", "(128,128)").contains("more than the 4096"));
+    assert!(message("(1048576,1048576):(0,0)", "(2,2)").contains("more than the 4096"));
+}
+
+#[test]
+fn another_mode_may_take_the_thread() {
+    let shown = |layout: &str, threads: i64| {
+        let request = format!(r#"{{"op":"kernel","layouts":["{layout}"],"bytes":2,"vector":1,"threads":{threads}}}"#);
+        integers(ask(&request).get("shown").unwrap(), "addresses")
+    };
+    // A tile of 4 by 3 in rows of 8: threads along its rows, and along its columns.
+    let at = |row: i64, column: i64| row * 8 + column;
+    let rows: Vec<i64> = (0..4).flat_map(|row| (0..3).map(move |column| at(row, column))).collect();
+    let columns: Vec<i64> = (0..3).flat_map(|column| (0..4).map(move |row| at(row, column))).collect();
+    assert_eq!(shown("(4,3):(8,1)", 0), rows);
+    assert_eq!(shown("(4,3):(8,1)", 1), columns);
+    // The swizzle stays: bit 3 is added to bit 0.
+    let swizzled: Vec<i64> = columns.iter().map(|address| address ^ ((address >> 3) & 1)).collect();
+    assert_eq!(shown("Sw<1,0,3> o 0 o (4,3):(8,1)", 1), swizzled);
+    let fault = refused(r#"{"op":"kernel","layouts":["(4,3):(8,1)"],"bytes":2,"threads":2}"#);
+    assert!(fault.message.contains("2 modes, so that mode 3 cannot"), "{}", fault.message);
+}

@@ -7,18 +7,18 @@ import { sentence } from "../panes/mistake";
 import { MissingNotice } from "../panes/missing";
 import { answer, BYTES, change, lines, LONGEST_TEXT, picture, pointed, PRESETS, selected, state } from "./model";
 import { conflicts, Memory, sectors, Table } from "./pictures";
+import { Other, Tabs } from "./tabs";
 import "../style.css";
 import "./kernels.css";
 
 const Input = live(() => {
-  const { text, bytes, vector } = state.value;
+  const { text, bytes, vector, threads } = state.value;
   const { fault } = answer.value;
   const preset = PRESETS.find((each) => each.text === text && each.bytes === bytes);
   return (
     <section class="pane ask" aria-label="The layouts">
       <label for="layouts">
-        Layouts as CuTe prints them, one a line: all in which one tile is written and read. The first mode takes the
-        thread, the others its values.
+        Layouts as CuTe prints them, one a line: all in which one tile is written and read.
       </label>
       <textarea
         id="layouts"
@@ -34,6 +34,14 @@ const Input = live(() => {
         onInput={(event) => change({ text: event.currentTarget.value, shown: 0, warp: 0, value: 0 })}
       />
       <div class="choices">
+        <label>
+          Threads are{" "}
+          <select value={String(threads)} onChange={(event) => change({ threads: Number(event.currentTarget.value), warp: 0, value: 0 })}>
+            {["the first", "the second", "the third", "the fourth"].map((name, mode) => (
+              <option value={String(mode)}>{name} mode</option>
+            ))}
+          </select>
+        </label>
         <label>
           Bytes an element{" "}
           <select value={String(bytes)} onChange={(event) => change({ bytes: Number(event.currentTarget.value), value: 0 })}>
@@ -59,7 +67,8 @@ const Input = live(() => {
             aria-pressed={each === preset}
             onClick={() => {
               selected.value = pointed.value = null;
-              change({ text: each.text, bytes: each.bytes, vector: each.vector, shown: each.shown, warp: 0, value: 0 });
+              const { text, bytes, vector, shown } = each;
+              change({ text, bytes, vector, shown, threads: 0, warp: 0, value: 0 });
             }}
           >
             {each.name}
@@ -113,6 +122,10 @@ const Said = live(() => {
       <p class={worst > 1 ? "says wrong" : "says right"}>
         {worst > 1 ? `Bank conflicts, up to ${worst}-way.` : "No bank conflicts, in any warp."}
       </p>
+      <p class="help">
+        It is assumed that the {["first", "second", "third", "fourth"][state.value.threads] ?? "chosen"} mode of each layout takes
+        the thread, in warps of 32, and that the other modes take its values.
+      </p>
       <ul class="accesses">
         {known.accesses.map((access, number) => (
           <li data-shown={number === shown ? "yes" : undefined}>
@@ -149,7 +162,9 @@ const Said = live(() => {
           )}
           <button
             type="button"
-            onClick={() => change({ text: known.accesses.map(({ swizzled, text }) => swizzled ?? text).join("\n") })}
+            onClick={() =>
+              change({ threads: 0, text: known.accesses.map(({ swizzled, text }) => swizzled ?? text).join("\n") })
+            }
           >
             Swizzle
           </button>
@@ -166,16 +181,27 @@ const Said = live(() => {
 
 const Page = live(() => (
   <>
-    <h1>Threads and banks</h1>
-    <p class="lead">
-      Which bytes do the threads of a GPU kernel touch, and do they get in each other's way? Conflicts are counted over all
-      warps, exactly.
-    </p>
+    <h1>Layouts of GPU kernels</h1>
+    <Tabs />
     <MissingNotice />
-    <Input />
-    <Said />
-    <Table />
-    <Memory />
+    {state.value.tab === "banks" ? (
+      <>
+        <p class="lead">
+          Which bytes do the threads of a GPU kernel touch, and do they get in each other's way? Conflicts are counted over all
+          warps, exactly.
+        </p>
+        <div class="front">
+          <div>
+            <Input />
+            <Said />
+          </div>
+          <Memory />
+        </div>
+        <Table />
+      </>
+    ) : (
+      <Other />
+    )}
   </>
 ));
 
@@ -187,5 +213,5 @@ if (root !== null) {
 
 document.getElementById("skip")?.addEventListener("click", (event) => {
   event.preventDefault();
-  document.getElementById("layouts")?.focus();
+  document.querySelector<HTMLElement>("#layouts, #owners, #a")?.focus();
 });

@@ -5,20 +5,34 @@ import type { Fault, KernelAnswer } from "../engine";
 import { LONGEST_FRAGMENT, read, write } from "../fragment";
 import { arrived } from "../parts";
 
+/** What the page shows: banks, whose the elements of a tile are, or what an operation makes of two layouts. */
+export const TABS = ["banks", "tile", "composition", "division", "product"] as const;
+export type Tab = (typeof TABS)[number];
+
 /** Everything that a link restores. */
 export interface State {
+  tab: Tab;
   /** One layout a line. */
   text: string;
   /** The bytes of an element. */
   bytes: number;
   /** How many values one instruction moves; 0 for as many as it can. */
   vector: number;
+  /** The mode that takes the thread, counted from 0. */
+  threads: number;
   /** The layout, the warp and the value that the pictures are about. */
   shown: number;
   warp: number;
   value: number;
   /** What the colours of the table say. */
   color: "thread" | "bank";
+  /** A layout of threads and values, and the sides of the tile whose elements they are. */
+  owners: string;
+  shape: string;
+  /** Two layouts, and the form of the division and of the product. */
+  a: string;
+  b: string;
+  form: string;
 }
 
 export const PRESETS: readonly { name: string; text: string; bytes: number; vector: number; shown: number; says: string }[] = [
@@ -58,7 +72,22 @@ export const PRESETS: readonly { name: string; text: string; bytes: number; vect
 
 const FIRST = PRESETS[0]!;
 
-const DEFAULT: State = { text: FIRST.text, bytes: FIRST.bytes, vector: 0, shown: FIRST.shown, warp: 0, value: 0, color: "thread" };
+const DEFAULT: State = {
+  tab: "banks",
+  text: FIRST.text,
+  bytes: FIRST.bytes,
+  vector: 0,
+  threads: 0,
+  shown: FIRST.shown,
+  warp: 0,
+  value: 0,
+  color: "thread",
+  owners: "((4,8),(2,2,2)):((32,1),(16,8,128))",
+  shape: "(16,16)",
+  a: "",
+  b: "",
+  form: "",
+};
 
 export const BYTES: readonly number[] = [1, 2, 4, 8, 16];
 
@@ -73,7 +102,15 @@ function stateOf(fragment: string): State {
     return fields.has(key) && Number.isSafeInteger(value) && value >= 0 ? value : otherwise;
   };
   const bytes = number("bytes", DEFAULT.bytes);
+  const text = (key: "owners" | "shape" | "a" | "b" | "form"): string => (fields.get(key) ?? DEFAULT[key]).slice(0, LONGEST_TEXT);
   return {
+    tab: TABS.find((each) => each === fields.get("tab")) ?? "banks",
+    threads: number("threads", 0),
+    owners: text("owners"),
+    shape: text("shape"),
+    a: text("a"),
+    b: text("b"),
+    form: text("form"),
     text: (fields.get("c") ?? fields.get("layouts")?.replaceAll(" / ", "\n") ?? DEFAULT.text).slice(0, LONGEST_TEXT),
     bytes: BYTES.includes(bytes) ? bytes : DEFAULT.bytes,
     vector: number("vector", 0),
@@ -89,11 +126,19 @@ export const state = signal<State>(stateOf(location.hash.slice(1)));
 /** Changes what the page is about. What is typed replaces the entry of the history, so that going back leaves the page. */
 export function change(patch: Partial<State>): void {
   state.value = { ...state.peek(), ...patch };
-  const { text, bytes, vector, shown, warp, value, color } = state.value;
-  const fields = new Map([["layouts", text.replaceAll("\n", " / ")]]);
-  fields.set("bytes", String(bytes));
-  for (const [key, number] of Object.entries({ vector, shown, warp, value })) if (number > 0) fields.set(key, String(number));
-  if (color !== "thread") fields.set("color", color);
+  const { tab, text, bytes, vector, threads, shown, warp, value, color, owners, shape, a, b, form } = state.value;
+  const fields = new Map<string, string>();
+  if (tab === "banks") {
+    fields.set("layouts", text.replaceAll("\n", " / "));
+    fields.set("bytes", String(bytes));
+    const numbers = Object.entries({ vector, threads, shown, warp, value });
+    for (const [key, number] of numbers) if (number > 0) fields.set(key, String(number));
+    if (color !== "thread") fields.set("color", color);
+  } else {
+    fields.set("tab", tab);
+    const texts = tab === "tile" ? { owners, shape } : { a, b, form };
+    for (const [key, written] of Object.entries(texts)) if (written !== "") fields.set(key, written);
+  }
   history.replaceState(null, "", `#${write(fields)}`);
 }
 
@@ -109,9 +154,12 @@ export const lines = computed(() =>
 
 /** What the engine is asked: another text is another question. */
 const question = computed(() => {
-  const { bytes, vector, shown, warp, value } = state.value;
-  return { layouts: lines.value, bytes, vector, shown, warp, value };
+  const { bytes, vector, threads, shown, warp, value } = state.value;
+  return { layouts: lines.value, bytes, vector, threads, shown, warp, value };
 });
+
+/** Whether the page is about banks. */
+const isAbout = computed(() => state.value.tab === "banks");
 
 interface Known {
   asked: string;
@@ -130,9 +178,16 @@ export const answer = computed(() => {
 /** The last answer that was none of a mistake: what is drawn while someone types. */
 export const picture = signal<KernelAnswer | null>(null);
 
+/** Whether memory is drawn under the swizzle that is offered. */
+export const isAfter = signal(false);
+
+/** The same instruction under the swizzle that is offered. */
+export const after = signal<{ of: KernelAnswer; answer: KernelAnswer } | null>(null);
+
 effect(() => {
   const request = question.value;
   void arrived.value;
+  if (!isAbout.value) return;
   void ask("kernel", request, "kernel").then((said) => {
     if (said === null) return;
     known.value = {
@@ -140,7 +195,15 @@ effect(() => {
       answer: said.ok ? said.value : null,
       fault: said.ok ? null : said.fault,
     };
-    if (said.ok) picture.value = said.value;
+    if (!said.ok) return;
+    picture.value = said.value;
+    const { swizzle, accesses } = said.value;
+    if (swizzle === null) return;
+    // The layouts of the answer have the threads in front.
+    const swizzled = { ...request, threads: 0, layouts: accesses.map(({ swizzled, text }) => swizzled ?? text) };
+    void ask("kernel", swizzled, "after").then((then) => {
+      if (then?.ok === true && picture.value === said.value) after.value = { of: said.value, answer: then.value };
+    });
   });
 });
 

@@ -3,17 +3,17 @@ import { Fragment, h } from "preact";
 import type { KernelAnswer, KernelPicture } from "../engine";
 import { plain, pretty } from "../numbers";
 import { live } from "../panes/live";
-import { change, picture, pointed, selected, state } from "./model";
+import { after, change, isAfter, picture, pointed, selected, state } from "./model";
 
 const BANKS = 32;
 
 /** The name of the colour of a lane or a bank. */
-function hue(number: number): string {
+export function hue(number: number): string {
   return `hue-${((number % BANKS) + BANKS) % BANKS}`;
 }
 
 /** Whether a mode inside the mode of threads, or of values, begins anew at a number, and how large that mode is. */
-function begins(number: number, sizes: readonly number[]): number {
+export function begins(number: number, sizes: readonly number[]): number {
   let [unit, deep] = [1, 0];
   for (const size of sizes.slice(0, -1)) {
     unit *= size;
@@ -23,7 +23,7 @@ function begins(number: number, sizes: readonly number[]): number {
 }
 
 /** The class of an edge between modes. */
-function edge(side: "row" | "column", deep: number): string {
+export function edge(side: "row" | "column", deep: number): string {
   return deep > 0 ? `${side}-edge-${Math.min(deep, 2)}` : "";
 }
 
@@ -144,7 +144,9 @@ interface Accessed {
 }
 
 export const Memory = live(() => {
-  const known = picture.value;
+  const before = picture.value;
+  const then = after.value?.of === before ? after.value : null;
+  const known = then !== null && isAfter.value ? then.answer : before;
   const shown = known?.shown;
   if (known == null || shown == null) return null;
   const words = new Map<number, Accessed>();
@@ -170,6 +172,15 @@ export const Memory = live(() => {
     <section class="pane" aria-labelledby="memory-title">
       <div class="pane-head">
         <h2 id="memory-title">Shared memory</h2>
+        {then !== null && (
+          <div class="switch" role="group" aria-label="Before and after the swizzle">
+            {[false, true].map((each) => (
+              <button type="button" aria-pressed={isAfter.value === each} onClick={() => (isAfter.value = each)}>
+                {each ? `After ${before?.swizzle?.text ?? ""}` : "Before"}
+              </button>
+            ))}
+          </div>
+        )}
         <Stepper name="warp" at={Number(shown.warp)} end={Number(shown.warps)} by={1} go={(warp) => step({ warp })} />
         <Stepper name="value" at={Number(shown.value)} end={Number(shown.values)} by={vector} go={(value) => step({ value })} />
       </div>

@@ -257,6 +257,9 @@ export const Outputs = live(() => {
   );
   return (
     <div class="outputs">
+      <a class="to-course" href="./kernels.html">
+        Kernels
+      </a>
       <CopyButton
         name="Copy link"
         hint="A link to exactly this page"
