@@ -11,7 +11,7 @@ export type Mode = "chain" | "view" | "free";
 export type Label = "address" | "position" | "index" | "valid";
 
 /** Where an axis goes in the grid. */
-export type Place = "rows" | "columns" | "down" | "across" | "slider";
+export type Place = "rows" | "columns" | "down" | "across" | "wrapped" | "slider";
 
 /** An axis of a view as it is typed, right or wrong. */
 export interface HandAxis {
@@ -120,7 +120,7 @@ export const MOST_AXES = 64;
 
 export const MODES: readonly Mode[] = ["chain", "view", "free"];
 export const LABELS: readonly Label[] = ["address", "position", "index", "valid"];
-export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "slider"];
+export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "wrapped", "slider"];
 export const LANGUAGES: readonly Language[] = [
   "python",
   "c",
