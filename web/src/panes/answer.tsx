@@ -1,15 +1,16 @@
 /** The question that people come with: is it still a view, and if not, what is the least to copy? */
 import { Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals-core";
+import { computed, effect, signal } from "@preact/signals-core";
 import "../adopt";
 import { ask, engine } from "../ask";
 import type { AdviceAnswer, NamedAdvice } from "../engine";
-import { named, start, trouble } from "../layout";
+import { blocks, named, start, stations, trouble } from "../layout";
 import { AFRESH, change, page } from "../page";
 import { asked } from "./asked";
 import { Changed } from "./changed";
 import { CopyButton } from "./copybutton";
 import { Described } from "./described";
+import { later } from "./later";
 import { live } from "./live";
 import { sentence } from "./mistake";
 import { Prose } from "./prose";
@@ -117,6 +118,31 @@ const Empty = live(() => (
   </div>
 ));
 
+const Film = later<{ station: number; by: string; close(): void }>("plays the copy", async () => (await import("./film")).Film);
+
+/** Whether the copy is played: nobody asked for another one. */
+const plays = signal(false);
+
+/** The operation that copies the tensor before it. */
+const copies = computed((): { station: number; by: string } | null => {
+  const source = asked.value;
+  const known = advice.value;
+  if (source === null || known?.of !== JSON.stringify(source)) return null;
+  const step = known.answer?.one_view === false ? known.answer.step : null;
+  const block = step === null ? null : (stations.value[step + 1]?.block ?? null);
+  return block === null ? null : { station: step!, by: blocks.value[block]!.operation.text };
+});
+
+const Played = live(() => {
+  const copy = copies.value;
+  if (copy === null || !plays.value) return null;
+  const close = (): void => {
+    plays.value = false;
+    document.querySelector<HTMLElement>(".plays")?.focus();
+  };
+  return <Film {...copy} close={close} />;
+});
+
 export const Answer = live(() => {
   if (page.value.mode === "chain" && page.value.chain.trim() === "") {
     return (
@@ -137,6 +163,7 @@ export const Answer = live(() => {
   // With names it is said for all values, and what is written is written in them.
   const libraries = symbolic?.libraries ?? answer?.libraries ?? [];
   return (
+    <>
     <section
       class="answer"
       aria-label="Answer"
@@ -182,9 +209,18 @@ export const Answer = live(() => {
             )}
           </div>
           <Libraries all={libraries} />
+          {copies.value !== null && (
+            <p>
+              <button class="plays" type="button" aria-expanded={plays.value} onClick={() => (plays.value = !plays.value)}>
+                Play the copy
+              </button>
+            </p>
+          )}
           <Described />
         </>
       )}
     </section>
+    <Played />
+    </>
   );
 });
