@@ -8,7 +8,7 @@ import { FIRST } from "./presets";
 export type Mode = "chain" | "view" | "free";
 
 /** What a cell of the grid says. */
-export type Label = "address" | "position" | "index" | "valid";
+export type Label = "address" | "hex" | "position" | "index" | "valid";
 
 /** Where an axis goes in the grid. */
 export type Place = "rows" | "columns" | "down" | "across" | "wrapped" | "slider";
@@ -119,7 +119,7 @@ export const LONGEST_TEXT = 12_000;
 export const MOST_AXES = 64;
 
 export const MODES: readonly Mode[] = ["chain", "view", "free"];
-export const LABELS: readonly Label[] = ["address", "position", "index", "valid"];
+export const LABELS: readonly Label[] = ["address", "hex", "position", "index", "valid"];
 export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "wrapped", "slider"];
 export const LANGUAGES: readonly Language[] = [
   "python",

@@ -2,7 +2,7 @@
 import type { Integer } from "../engine";
 import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
-import { clamp, pretty } from "../numbers";
+import { addressText, clamp, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
 import { part } from "../parts";
 import type { Motion } from "./extras";
@@ -760,8 +760,9 @@ function longest(view: GridScene, domain: Domain): number {
   const digits = (value: Integer): number => pretty(value).length;
   switch (view.label) {
     case "address":
+    case "hex":
       // Without them being known, those that are seen.
-      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map(digits));
+      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map((end) => addressText(end, view.label).length));
     case "position":
       return digits(layout.numel);
     case "index":
@@ -783,7 +784,8 @@ export function labelOf(tile: Tile, sample: number, view: GridScene): string {
   const masked = Number.isNaN(address);
   switch (view.label) {
     case "address":
-      return masked ? "" : pretty(tile.exact?.[sample] ?? address);
+    case "hex":
+      return masked ? "" : addressText(tile.exact?.[sample] ?? address, view.label);
     case "valid":
       return masked ? "0" : "1";
     case "position":

@@ -11,7 +11,7 @@ import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { scaled, thinned } from "../thin";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
-import { plain, pretty, tuple } from "../numbers";
+import { addressText, plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
 import { followThread, pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
@@ -496,7 +496,7 @@ const End = live(() => {
   return (
     <li class="memory-end">
       <span class="soft">memory</span>
-      <output>{known === null ? "\u2026" : address === null ? "masked" : pretty(address)}</output>
+      <output>{known === null ? "\u2026" : address === null ? "masked" : addressText(address, page.value.label)}</output>
       <span class="soft">{address === null ? "no address" : "address"}</span>
     </li>
   );

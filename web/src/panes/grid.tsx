@@ -155,6 +155,7 @@ export const gridCanvas = {
 
 const LABEL_NAMES: Record<Label, string> = {
   address: "address",
+  hex: "hexadecimal",
   position: "position",
   index: "coordinates",
   valid: "validity",
