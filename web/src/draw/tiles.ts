@@ -211,8 +211,15 @@ export class Tiles {
       painted: "",
       theme: null,
     };
-    // Each line of facets is asked for by itself: its cells are those of the axes joined, from some cell on.
     const { row: lane, column: other, wrap } = scene.plan;
+    // A sample that reaches into the next line of facets is drawn as what it is of the first.
+    rowCells.ends.forEach((end, at) => {
+      const last = (Math.floor(rowCells.begins[at]! / lane.line) + 1) * lane.line;
+      if (end <= last) return;
+      rowCells.ends[at] = last;
+      tile.sampled = true;
+    });
+    // Each line is asked for by itself: its cells are those of the axes joined, from some cell on.
     const asked: Promise<boolean>[] = [];
     for (let line = 0; line < (wrap?.lines ?? 1); line++) {
       const from = line * lane.line;
@@ -222,8 +229,6 @@ export class Tiles {
       const across = blocksOf(columnCells, 0, Math.min(other.count, left), line * other.count);
       if (across.edges.length > 0) asked.push(this.fill(scene, tile, down, across));
     }
-    // A sample that reaches into the next line is drawn as what it is of the first.
-    if (wrap !== null) tile.sampled ||= rowCells.begins.some((cell, at) => Math.floor(cell / lane.line) < Math.floor((rowCells.ends[at]! - 1) / lane.line));
     if ((await Promise.all(asked)).includes(false) || this.scene !== scene) return;
     this.tiles.set(key, tile);
     this.forget();
