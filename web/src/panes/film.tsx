@@ -288,7 +288,7 @@ export class Film extends Component<Props> {
       <section class="film" aria-label="The copy" onKeyDown={this.key}>
         <div class="film-head">
           <h3>
-            What <code>{by}</code> copies
+            Copying the tensor before <code>{by}</code>
           </h3>
           <IconButton icon="remove" label="Close the copy" title="Close (Escape)" click={close} />
         </div>
