@@ -27,7 +27,7 @@ const CORE = new RegExp(
     String.raw`node_modules\/`,
     String.raw`src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|parts|presets|typing)\.ts`,
     String.raw`src\/draw\/(grid|sheet|theme|tiles)\.ts`,
-    String.raw`src\/panes\/(controls|copybutton|live|minigrid|missing|mistake|pane|prose|scrub)\.tsx`,
+    String.raw`src\/panes\/(controls|copybutton|live|missing|mistake|pane|prose|scrub)\.tsx`,
   ].join("|"),
 );
 

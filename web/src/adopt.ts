@@ -2,10 +2,10 @@
  * A text that is no chain may be an index expression, such as compilers print: then it is shown as one, and its names are the
  * variables. The text does not say how far they go, so that is assumed, and said.
  */
-import { effect, signal } from "@preact/signals-core";
+import { effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import { blocks, idle, start, trouble } from "./layout";
-import { AFRESH, change, page } from "./page";
+import { AFRESH, change, DEFAULT, page } from "./page";
 import { pasted } from "./typing";
 
 /** What the end of the range of a variable is taken to be. */
@@ -30,4 +30,10 @@ effect(() => {
     const variables = names.map((name) => ({ name, begin: "0", end: String(ASSUMED) }));
     change({ mode: "free", index: chain.trim(), valid: "", variables, syntax: "python", at: [], ...AFRESH }, true);
   });
+});
+
+/** The element of the first example is that of no other text: nobody has chosen it. */
+effect(() => {
+  const { chain, at } = page.value;
+  if (chain !== DEFAULT.chain && at === DEFAULT.at) untracked(() => change({ at: [] }));
 });

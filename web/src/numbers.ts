@@ -8,6 +8,13 @@ export function pretty(value: Integer | bigint): string {
   return text.startsWith("-") ? `\u2212${grouped}` : grouped;
 }
 
+/** An address as it is shown: with `0x` in hexadecimal. */
+export function addressText(value: Integer | bigint, label: string): string {
+  if (label !== "hex") return pretty(value);
+  const exact = BigInt(value);
+  return `${exact < 0n ? "\u2212" : ""}0x${(exact < 0n ? -exact : exact).toString(16)}`;
+}
+
 /** Integers as they are typed, except for a true minus sign. */
 export function plain(value: Integer | bigint): string {
   return String(value).replace(/^-/, "\u2212");

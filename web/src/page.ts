@@ -8,10 +8,10 @@ import { FIRST } from "./presets";
 export type Mode = "chain" | "view" | "free";
 
 /** What a cell of the grid says. */
-export type Label = "address" | "position" | "index" | "valid";
+export type Label = "address" | "hex" | "position" | "index" | "valid";
 
 /** Where an axis goes in the grid. */
-export type Place = "rows" | "columns" | "down" | "across" | "slider";
+export type Place = "rows" | "columns" | "down" | "across" | "wrapped" | "slider";
 
 /** An axis of a view as it is typed, right or wrong. */
 export interface HandAxis {
@@ -119,8 +119,8 @@ export const LONGEST_TEXT = 12_000;
 export const MOST_AXES = 64;
 
 export const MODES: readonly Mode[] = ["chain", "view", "free"];
-export const LABELS: readonly Label[] = ["address", "position", "index", "valid"];
-export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "slider"];
+export const LABELS: readonly Label[] = ["address", "hex", "position", "index", "valid"];
+export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "wrapped", "slider"];
 export const LANGUAGES: readonly Language[] = [
   "python",
   "c",

@@ -40,7 +40,20 @@ test("a chain of two views says where the second begins, what is copied at least
   expect(code).toMatch(/contiguous\(\)/);
   await page.locator(".library .remedy button").first().click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code);
-  // Whatever code is given is read by the page itself, and is the same tensor.
+  // The copy is gone through with the keyboard: what is read is what the tensor before the operation has, in its order.
+  await page.getByRole("button", { name: "Play the copy" }).press("Enter");
+  await page.waitForFunction(() => document.querySelector(".film-says")?.textContent?.startsWith("6 elements"));
+  for (const [position, address] of [0, 2, 4, 1, 3, 5].entries()) {
+    await page.keyboard.press("ArrowRight");
+    expect(await text(page, ".film-says")).toContain(`address ${address} is read, ${position} is written`);
+    await page.waitForFunction((address) => globalThis.explorer.detail.value?.address === address, address);
+  }
+  expect(await text(page, ".film-says")).toContain("All is copied");
+  await page.keyboard.press("Home");
+  expect(await text(page, ".film-says")).toContain("6 elements of shape (2, 3)");
+  await page.keyboard.press("Escape");
+  expect(await page.locator(".film").count()).toBe(0);
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe("plays");
   await leave(page);
 });
 

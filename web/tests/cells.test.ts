@@ -257,6 +257,23 @@ test("a changed operation moves cells from where they were, unless motion is not
     await page.waitForTimeout(300);
     const row = (await colours(page, [[1, 0], [1, 5]])).map(light);
     expect(row[0]).toBeLessThan(row[1]!);
+    // A copy is played to its end, or only gone through.
+    await go(page, { chain: "(3, 2).permute(1, 0).reshape(3, 2)" });
+    await page.getByRole("button", { name: "Play the copy" }).click();
+    const [says, play] = [page.locator(".film-says"), page.getByRole("button", { name: /^(Play|Pause)$/ })];
+    if (reducedMotion === "reduce") {
+      await says.waitFor();
+      expect(await play.count()).toBe(0);
+      expect(await says.innerText()).toContain("6 elements");
+    } else {
+      await expect.poll(() => says.innerText()).toContain("All is copied");
+      await play.click();
+      await expect.poll(() => says.innerText()).toMatch(/^[1-3] of 6/);
+      await page.keyboard.press("Space");
+      const held = await says.innerText();
+      await page.waitForTimeout(1500);
+      expect(await says.innerText()).toBe(held);
+    }
     await leave(page);
   }
 });

@@ -67,7 +67,8 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
                 const index = [...scene.fixed];
                 row.toIndex(r, index);
                 column.toIndex(c, index);
-                block.push(index);
+                // The last line of facets may not be full.
+                if (index.every((at, axis) => at < now.shape[axis]!)) block.push(index);
               }
             }
             if (block.length === 0 || block.length > 4096) continue;

@@ -26,8 +26,8 @@ test("every step has its picture, from the base to the result", async () => {
   for (const station of [0, 1, 2]) expect(await painted(page, station)).toBeGreaterThan(5);
   expect(await page.locator("[data-station]").evaluateAll((list) => list.map((each) => each.querySelector(".foot")!.textContent))).toEqual([
     "base",
-    expect.stringContaining("no new view"),
-    expect.stringContaining("new view"),
+    expect.stringContaining("1 view"),
+    expect.stringContaining("2 views"),
   ]);
   expect(complaints).toEqual([]);
 });

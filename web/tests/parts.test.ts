@@ -149,6 +149,7 @@ const SCRIPTS: readonly [script: RegExp, at: string, says: RegExp, act: ((page: 
   [/^free-.*js$/, "#f=y_*_4_+_x&for=y:6,x:4", /fields of an expression/, null, "#free textarea"],
   [/^carry-/, "#(3,2)", /changes what the layout is made from/, (page) => page.getByRole("button", { name: "One view" }).click(), "#hand table"],
   [/^answer-/, "#(3,2)", /answers whether it is a view/, null, ".headline-answer"],
+  [/^film-/, "#(3,2).permute(1,0).reshape(3,2)", /plays the copy/, (page) => page.getByRole("button", { name: "Play the copy" }).click(), ".film-says"],
   [/^flow-/, "#(3,2).permute(1,0)", /draws the steps/, null, "#flow .base"],
   [/^strip-/, "#(3,2)", /draws memory/, null, "#memory canvas"],
   [/^rest-/, "#(3,2).permute(1,0).reshape(3,2)", /tells of the element/, null, "#element"],
@@ -184,7 +185,7 @@ test("every later script is one of those", () => {
   const html = ["index.html", "course.html", "kernels.html"];
   const named = (name: string): boolean => SCRIPTS.some(([script]) => script.test(name));
   // These are loaded with a page, are part of others, start the engine, or keep the page for when there is no network.
-  const first = /^(index|course|kernels|core|worker|expression|minimap|scroll|adopt|keep)-|^offline\.js$/;
+  const first = /^(index|course|kernels|core|worker|expression|minigrid|minimap|reel|scroll|adopt|keep)-|^offline\.js$/;
   const others = readdirSync(DIST).filter((name) => name.endsWith(".js") && !named(name) && !first.test(name));
   expect(others).toEqual([]);
   expect(html.every((name) => readdirSync(DIST).includes(name))).toBe(true);

@@ -25,6 +25,25 @@ test("the range of the index is that of the addresses", { timeout: 180_000 }, as
     const what = JSON.stringify(fields);
     await expect.poll(() => text(page, '#expression [data-line="index"] .range'), { message: what }).toMatch(says);
   }
+  // As it comes about: the position, and what is taken of it along each axis; the values are those of the element all the same.
+  await go(page, { chain: "(3, 2).permute(1, 0).reshape(3, 2)", at: "1,1", label: "hex" });
+  await page.locator("#expression").scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "By views" }).click();
+  const line = (name: string): Promise<string> => text(page, `#expression [data-line="${name}"] dd > code`);
+  await expect.poll(() => line("index")).toBe("t0 // 3 + t0 % 3 * 2");
+  expect(await line("t0")).toBe("idx0 * 2 + idx1");
+  await expect.poll(() => text(page, '#expression [data-line="index"] .substituted')).toBe("= 3 // 3 + 3 % 3 * 2 = 1");
+  expect(await text(page, '#expression [data-line="index"] .range')).toMatch(/^0 … 5$/);
+  await page.getByRole("button", { name: "Simplified" }).click();
+  await expect.poll(() => line("index")).toBe("t0 + idx1 - t0 // 3 * 5");
+  // The same between the views: an arrow for each position, and axis by axis.
+  expect(await page.locator("#views .derivation path").count()).toBe(6);
+  expect(await page.locator("#views .derivation path[data-on]").count()).toBe(1);
+  expect(await page.locator("#views .digits tbody tr").allInnerTexts()).toEqual([
+    expect.stringMatching(/1\s+1\s+3 \/\/ 1 → 3 % 3 → 0/),
+    expect.stringMatching(/0\s+3\s+3 \/\/ 3 → 1 % 2 → 1/),
+  ]);
+  expect(await text(page, "#element .to")).toBe("0x1");
   expect(complaints).toEqual([]);
 });
 

@@ -102,7 +102,29 @@ test.each(["(32, 3, 224, 224).permute(0, 2, 3, 1)", "(100, 100, 100).permute(2, 
       expect(count(grey) / count(cells)).toBeLessThan(0.01);
       expect(cells.length).toBeGreaterThan(8);
     }
-    // The pictures themselves are other ones.
+    // And in the large picture: all of it at once, as large as its place allows.
+    const large = await page.evaluate(() => {
+      const { gridCanvas, gridView } = globalThis.explorer;
+      const [grid, view] = [gridCanvas.now!, gridView.value!];
+      const { wide, tall } = grid.frame(view);
+      const { row, column, sliders } = view.scene.plan;
+      const shape = view.scene.layout.shape;
+      const last = shape.map((size) => size - 1);
+      const middle = shape.map((size) => Math.floor(size / 2));
+      const back = [last, middle].map((index) => {
+        const { left, top } = grid.frame(view);
+        const x = left + (column.place(column.ofIndex(index)) + 0.5) * wide;
+        const y = top + (row.place(row.ofIndex(index)) + 0.5) * tall;
+        return [index.join(), grid.indexAt(view, x, y)?.join()];
+      });
+      const seen = (wide * column.extent * tall * row.extent) / (grid.width * grid.height);
+      return { sliders, seen, back, sampled: grid.tiles.all().some(({ sampled }) => sampled) };
+    });
+    expect(large.sliders).toEqual([]);
+    expect(large.seen).toBeGreaterThan(0.5);
+    expect(large.sampled).toBe(false);
+    for (const [index, found] of large.back) expect(found).toBe(index);
+    // The pictures of the steps themselves are other ones.
     const pictures = await page.evaluate(() =>
       [...document.querySelectorAll<HTMLCanvasElement>("[data-station] canvas")].map((canvas) => canvas.toDataURL()),
     );

@@ -115,6 +115,10 @@ test("a layout of CuTe", async () => {
   await visit.paste("Chain as text", "((2, 4), 8):((1, 16), 2)");
   expect(await visit.page.evaluate(() => globalThis.explorer.trouble.value)).toBeNull();
   expect(await visit.page.evaluate(() => globalThis.explorer.layout.value!.modes)).toEqual([[2, 4], [8]]);
+  // Not one view of two axes, and one of three; the element of the first example is nobody's choice here.
+  await expect.poll(() => visit.answer()).toMatch(/an axis for each of its modes it is one view/);
+  expect(await visit.answer()).toContain("as_strided((2, 4, 8), (1, 16, 2))");
+  expect(await visit.page.evaluate(() => globalThis.explorer.page.value.at)).not.toEqual([2, 0]);
   within("a nested layout", 1);
 });
 

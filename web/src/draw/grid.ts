@@ -2,7 +2,7 @@
 import type { Integer } from "../engine";
 import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
-import { clamp, pretty } from "../numbers";
+import { addressText, clamp, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
 import { part } from "../parts";
 import type { Motion } from "./extras";
@@ -157,8 +157,8 @@ export class GridCanvas extends Sheet {
     if (bare) return { left: RING, top: RING };
     const { row, column } = scene.plan;
     const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
-    const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
-    return { left, top: 20 + (column.gap > 0 ? 16 : 0) };
+    const left = 14 + 7 * letters(row.within) + (row.facets.length > 0 ? 10 + 7 * letters(row.facets) : 0);
+    return { left, top: 20 + (column.facets.length > 0 ? 16 : 0) };
   }
 
   /** How tall and how wide cells are where everything is seen: they fill the picture, as far as that is of use. */
@@ -229,7 +229,8 @@ export class GridCanvas extends Sheet {
     const index = [...view.scene.fixed];
     view.scene.plan.row.toIndex(row, index);
     view.scene.plan.column.toIndex(column, index);
-    return index;
+    // The last line of facets may not be full.
+    return index.some((at, axis) => at >= view.scene.layout.shape[axis]!) ? null : index;
   }
 
   /** What is in view, in steps of the grid, and the tiles that it takes. */
@@ -676,22 +677,31 @@ function nameOf(axes: readonly number[], lane: Lane, cell: number, { layout }: S
   return axes.map((axis) => pretty((index[axis] ?? 0) + (layout.begins[axis] ?? 0))).join(",");
 }
 
+/** The facets of which something is in sight, with the first cell of each and where it begins. */
+function* facetsOf(lane: Lane, from: number, to: number): Generator<{ facet: number; cell: number; begin: number }> {
+  for (let facet = Math.floor(lane.cellsBefore(from) / lane.inner); facet * lane.inner < lane.count; facet++) {
+    const cell = facet * lane.inner;
+    const begin = lane.place(cell);
+    if (begin >= to) return;
+    yield { facet, cell, begin };
+  }
+}
+
 /** The cells whose number is shown, the one in focus last and with none beside it; `apart` is the room of a number in cells. */
 function ticks(lane: Lane, from: number, to: number, apart: number, on: number | null): number[] {
   const cells: number[] = [];
   if (lane.within.length === 0 || lane.inner <= 1) return cells;
-  const pitch = lane.inner + lane.gap;
   const every = niceStep(apart);
   // Facets that are too narrow for two numbers have none.
   if (every < lane.inner) {
-    for (let facet = Math.floor(from / pitch); facet * pitch < to && facet * lane.inner < lane.count; facet++) {
-      const begin = Math.floor(Math.max(from - facet * pitch, 0) / every) * every;
-      for (let within = begin; within < lane.inner && facet * pitch + within < to; within += every) {
-        const cell = facet * lane.inner + within;
+    for (const { cell: first, begin } of facetsOf(lane, from, to)) {
+      const until = lane.place(first + lane.inner);
+      for (let within = 0; within < lane.inner && begin + within < to; within += every) {
+        const cell = first + within;
         // The number of the next facet needs room as well.
-        if (within > 0 && lane.gap > 0 && pitch - within < apart) continue;
+        if (within > 0 && first + lane.inner < lane.count && until - begin - within < apart) continue;
         if (on !== null && Math.abs(lane.place(cell) - lane.place(on)) < apart) continue;
-        if (lane.place(cell) + 1 > from) cells.push(cell);
+        if (begin + within + 1 > from) cells.push(cell);
       }
     }
   }
@@ -702,13 +712,11 @@ function ticks(lane: Lane, from: number, to: number, apart: number, on: number |
 /** The facets whose number is shown, and the middle of what is seen of them. */
 function facetTicks(lane: Lane, from: number, to: number, apart: number): { cell: number; middle: number }[] {
   const list: { cell: number; middle: number }[] = [];
-  if (lane.gap === 0) return list;
-  const pitch = lane.inner + lane.gap;
-  const every = niceStep(apart / pitch);
-  for (let facet = Math.floor(from / pitch / every) * every; facet * pitch < to; facet += every) {
-    const [begin, end] = [Math.max(facet * pitch, from), Math.min(facet * pitch + lane.inner, to)];
-    if (end > begin && facet * lane.inner < lane.count)
-      list.push({ cell: facet * lane.inner, middle: (begin + end) / 2 });
+  if (lane.facets.length === 0 || lane.count === lane.inner) return list;
+  const every = niceStep((apart * lane.count) / lane.inner / lane.extent);
+  for (const { facet, cell, begin } of facetsOf(lane, from, to)) {
+    const end = Math.min(begin + lane.inner, to);
+    if (facet % every === 0 && end > from) list.push({ cell, middle: (Math.max(begin, from) + end) / 2 });
   }
   return list;
 }
@@ -726,6 +734,7 @@ function modesOf(lane: Lane, modes: readonly Integer[][] | null, shape: readonly
   const marks: number[] = [];
   let inner = 1;
   for (const axis of [...lane.axes].reverse()) {
+    if (axis === lane.cut) break;
     let size = inner;
     for (const mode of modes?.[axis]?.slice(0, -1) ?? []) {
       size *= Number(mode);
@@ -751,8 +760,9 @@ function longest(view: GridScene, domain: Domain): number {
   const digits = (value: Integer): number => pretty(value).length;
   switch (view.label) {
     case "address":
+    case "hex":
       // Without them being known, those that are seen.
-      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map(digits));
+      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map((end) => addressText(end, view.label).length));
     case "position":
       return digits(layout.numel);
     case "index":
@@ -774,7 +784,8 @@ export function labelOf(tile: Tile, sample: number, view: GridScene): string {
   const masked = Number.isNaN(address);
   switch (view.label) {
     case "address":
-      return masked ? "" : pretty(tile.exact?.[sample] ?? address);
+    case "hex":
+      return masked ? "" : addressText(tile.exact?.[sample] ?? address, view.label);
     case "valid":
       return masked ? "0" : "1";
     case "position":

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { ask, drop } from "../ask";
 import type { CoverageAnswer, Integer } from "../engine";
 import type { Layout } from "../layout";
-import { clamp, integer, pretty } from "../numbers";
+import { addressText, clamp, integer } from "../numbers";
 import type { Camera } from "../page";
 import { bounds, isVast, limits, type StripView } from "../panes/memory";
 import { niceStep } from "./grid";
@@ -22,8 +22,8 @@ const LEFT = 10;
 export const TOP = 8;
 
 /** Room for the address that a row begins with. */
-function gutter(layout: Layout): number {
-  return 12 + 6.5 * pretty(bounds(layout)[1]).length;
+function gutter({ layout, label }: StripView): number {
+  return 12 + 6.5 * addressText(bounds(layout)[1], label).length;
 }
 
 /** Where the addresses lie on the canvas. */
@@ -59,7 +59,7 @@ export class StripCanvas extends Sheet {
 
   /** How many addresses a row has. */
   rowLength(view: StripView, width: number): number {
-    const room = width - LEFT - gutter(view.layout);
+    const room = width - LEFT - gutter(view);
     const most = Math.max(Math.floor(room / SMALLEST_WRAPPED), 1);
     if (view.rowLength !== null) return Math.min(view.rowLength, most);
     const [begin, end] = bounds(view.layout);
@@ -73,7 +73,7 @@ export class StripCanvas extends Sheet {
     if (!view.wrapped) return 88;
     const [begin, end] = bounds(view.layout);
     const row = this.rowLength(view, width);
-    const scale = Math.min((width - LEFT - gutter(view.layout)) / row, LARGEST);
+    const scale = Math.min((width - LEFT - gutter(view)) / row, LARGEST);
     return Math.round(clamp(Math.ceil((end - begin) / row) * scale + 2 * TOP, 56, most));
   }
 
@@ -82,7 +82,7 @@ export class StripCanvas extends Sheet {
     const { camera } = view;
     if (view.wrapped) {
       const row = this.rowLength(view, this.width);
-      const left = gutter(view.layout);
+      const left = gutter(view);
       const fit = Math.min((this.width - LEFT - left) / row, LARGEST);
       const [least, most] = [Math.min(fit, SMALLEST_ZOOMED), LARGEST_ZOOMED];
       const scale = clamp(camera?.scale ?? fit, least, most);
@@ -171,7 +171,7 @@ export class StripCanvas extends Sheet {
     this.clear(theme.pane);
     const frame = this.frame(view);
     if (frame.end <= frame.begin) return;
-    this.letterCount = Math.max(pretty(frame.end - 1).length, pretty(frame.begin).length);
+    this.letterCount = Math.max(addressText(frame.end - 1, view.label).length, addressText(frame.begin, view.label).length);
     if (view.wrapped) this.drawWrapped(view, frame);
     else this.drawLinear(view, frame);
   }
@@ -303,7 +303,7 @@ export class StripCanvas extends Sheet {
     const every = niceStep(14 / scale);
     for (let line = Math.ceil(r0 / every) * every; line < r1; line += every) {
       const [, y] = place(begin + line * row + c0);
-      pen.fillText(pretty(begin + line * row), left - 6, y + scale / 2);
+      pen.fillText(addressText(begin + line * row, view.label), left - 6, y + scale / 2);
     }
   }
 
@@ -353,7 +353,7 @@ export class StripCanvas extends Sheet {
     // All numbers are as large as the longest may be.
     const size = Math.min(12, (width - 3) / (0.61 * this.letterCount));
     if (size < 8) return;
-    const text = pretty(address);
+    const text = addressText(address, view.label);
     const twice = reads > 1 && height >= 26 && width >= 16;
     this.letters(`${Math.floor(size * 2) / 2}px ${view.theme.mono}`, color, "center");
     pen.fillText(text, x + width / 2, y + height / 2 + (twice ? -5 : 0.5));
@@ -384,13 +384,14 @@ export class StripCanvas extends Sheet {
   ): void {
     const { pen } = this;
     const { theme } = view;
-    const digits = Math.max(pretty(first).length, pretty(last).length);
-    const every = niceStep((digits * 7 + 24) / scale);
+    const digits = Math.max(...[first, last].map((end) => addressText(Math.round(end), view.label).length));
+    const least = (digits * 7 + 24) / scale;
+    const every = view.label === "hex" ? 2 ** Math.max(Math.ceil(Math.log2(least)), 0) : niceStep(least);
     this.letters(`10.5px ${theme.mono}`, theme.soft, "center");
     for (let address = Math.ceil(first / every) * every; address < last; address += every) {
       const middle = x(address) + (scale >= 3 ? scale / 2 : 0);
       pen.fillRect(Math.round(middle), y + 2, 1, 4);
-      const text = pretty(address);
+      const text = addressText(address, view.label);
       const half = pen.measureText(text).width / 2;
       pen.fillText(text, clamp(middle, half + 2, this.width - half - 2), y + 14);
     }

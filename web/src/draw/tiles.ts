@@ -84,13 +84,20 @@ function spanOf(lane: Lane, begin: number, step: number): Span {
   return span;
 }
 
-/** The blocks of a span without its gaps: their edges, and which block each sample is; -1 in a gap. */
-function blocksOf({ begins, ends }: Span): { edges: number[]; block: number[] } {
+/** Blocks of cells: their edges, and which block each sample is; -1 where it is none. */
+interface Blocks {
+  edges: number[];
+  block: number[];
+}
+
+/** The blocks of a span without its gaps, of the cells from `from` to `until`, as cells so many farther. */
+function blocksOf({ begins, ends }: Span, from: number, until: number, farther: number): Blocks {
   const edges: number[] = [];
-  const block = begins.map((begin, at) => {
-    if (begin === ends[at]) return -1;
-    if (edges.length === 0) edges.push(begin);
-    return edges.push(ends[at]!) - 2;
+  const block = begins.map((first, at) => {
+    const [begin, end] = [Math.max(first, from), Math.min(ends[at]!, until)];
+    if (first >= ends[at]! || begin !== first || begin >= end) return -1;
+    if (edges.length === 0) edges.push(begin + farther);
+    return edges.push(end + farther) - 2;
   });
   return { edges, block };
 }
@@ -124,7 +131,8 @@ export class Tiles {
       old.plan.row.axes.join() === scene.plan.row.axes.join() &&
       old.plan.row.inner === scene.plan.row.inner &&
       old.plan.column.axes.join() === scene.plan.column.axes.join() &&
-      old.plan.column.inner === scene.plan.column.inner;
+      old.plan.column.inner === scene.plan.column.inner &&
+      old.plan.wrap?.across === scene.plan.wrap?.across;
     if (alike) return false;
     this.scene = scene;
     this.tiles.clear();
@@ -184,32 +192,14 @@ export class Tiles {
     this.tiles.set(key, "asked");
     const rowCells = spanOf(scene.plan.row, row * SIDE * step, step);
     const columnCells = spanOf(scene.plan.column, column * SIDE * step, step);
-    const [down, across] = [blocksOf(rowCells), blocksOf(columnCells)];
     const [rows, columns] = [rowCells.begins.length, columnCells.begins.length];
-    const lanes = { rows: scene.plan.row.axes, columns: scene.plan.column.axes, fixed: scene.fixed as Integer[] };
-    const wide = Math.max(across.edges.length - 1, 0);
-    const fill = <T extends Float64Array | BigInt64Array>(into: T, value: (block: number) => T[number]): T => {
-      for (let r = 0; r < rows; r++) {
-        if (down.block[r]! < 0) continue;
-        for (let c = 0; c < columns; c++) {
-          if (across.block[c]! >= 0) into[r * columns + c] = value(down.block[r]! * wide + across.block[c]!);
-        }
-      }
-      return into;
-    };
-    const numbers = (value: (block: number) => number): Float64Array =>
-      fill(new Float64Array(rows * columns).fill(Infinity), value);
-    const fail = (message: string | null): void => {
-      this.note.value = message;
-      this.arrived();
-    };
     const tile: Tile = {
       row,
       column,
       step,
       rows,
       columns,
-      addresses: new Float64Array(),
+      addresses: new Float64Array(rows * columns).fill(Infinity),
       range: null,
       valid: null,
       exact: null,
@@ -221,83 +211,128 @@ export class Tiles {
       painted: "",
       theme: null,
     };
-    const view = /^view(\d+)$/.exec(scene.color)?.[1];
-    const other = view !== undefined ? scene.layout.source : scene.color.startsWith("op") ? (scene.positions ?? null) : null;
-    const stop = view === undefined ? {} : { view: Number(view) };
-    const one = { begin: (edges: number[]) => edges[0] ?? 0, end: (edges: number[]) => edges.at(-1) ?? 0 };
-    const range = (edges: number[]) => ({ begin: one.begin(edges), end: one.end(edges) });
-    if (step === 1) {
-      const request = { ...lanes, row: range(down.edges), column: range(across.edges) };
-      const counts = scene.color === "reads" ? { counts: true } : {};
-      const beside = other === null ? null : ask("tile", { ...request, source: other, ...stop });
-      const counting =
-        scene.color === "reads" ? ask("tile", { ...request, source: scene.layout.source, ...counts }) : null;
-      const base = await ask("tile", { ...request, source: scene.layout.source });
-      const [shaded, counted] = [await beside, await counting];
-      if (this.scene !== scene) return;
-      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
-      const { addresses } = base.value;
-      tile.addresses = numbers((cell) => Number(addressOf(addresses, cell) ?? NaN));
-      if (addresses instanceof BigInt64Array) {
-        tile.exact = fill(new BigInt64Array(rows * columns), (cell) => BigInt(addressOf(addresses, cell) ?? 0));
-      }
-      if (shaded?.ok === true) {
-        const mean = numbers((cell) => Number(addressOf(shaded.value.addresses, cell) ?? NaN));
-        tile.shades = { mean, low: mean, high: mean };
-      } else if (shaded !== null) this.note.value = shaded.fault.message;
-      if (counted?.ok === true) {
-        const { counts: many, counts_note } = counted.value;
-        this.note.value = many === null ? counts_note : null;
-        const mean = numbers((cell) => many?.[cell] ?? NaN);
-        tile.shades = { mean, low: mean, high: mean };
-      } else if (counted !== null) this.note.value = counted.fault.message;
-    } else {
-      const request = { ...lanes, row: down.edges, column: across.edges };
-      const beside = other === null ? null : ask("summary", { ...request, source: other, ...stop });
-      const base = await ask("summary", { ...request, source: scene.layout.source });
-      const shaded = await beside;
-      if (this.scene !== scene) return;
-      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
-      const spread = ({ mean, low, high }: Values): Values => ({
-        mean: numbers((block) => mean[block]!),
-        low: numbers((block) => low[block]!),
-        high: numbers((block) => high[block]!),
-      });
-      const values = spread(base.value);
-      const { valid, exact } = base.value;
-      tile.addresses = values.mean;
-      tile.range = values;
-      tile.valid = numbers((block) => valid[block]!);
-      tile.sampled = !exact;
-      if (shaded?.ok === true) {
-        tile.shades = spread(shaded.value);
-        tile.sampled ||= !shaded.value.exact;
-      } else if (shaded !== null) this.note.value = shaded.fault.message;
+    const { row: lane, column: other, wrap } = scene.plan;
+    // A sample that reaches into the next line of facets is drawn as what it is of the first.
+    rowCells.ends.forEach((end, at) => {
+      const last = (Math.floor(rowCells.begins[at]! / lane.line) + 1) * lane.line;
+      if (end <= last) return;
+      rowCells.ends[at] = last;
+      tile.sampled = true;
+    });
+    // Each line is asked for by itself: its cells are those of the axes joined, from some cell on.
+    const asked: Promise<boolean>[] = [];
+    for (let line = 0; line < (wrap?.lines ?? 1); line++) {
+      const from = line * lane.line;
+      const down = blocksOf(rowCells, from, from + lane.line, -from);
+      if (down.edges.length === 0) continue;
+      const left = wrap === null ? other.count : (wrap.size - line * wrap.across) * other.line;
+      const across = blocksOf(columnCells, 0, Math.min(other.count, left), line * other.count);
+      if (across.edges.length > 0) asked.push(this.fill(scene, tile, down, across));
     }
-    if (isSampled(scene.color) && (step > 1 || scene.color === "device")) {
-      tile.sampled = step > 1;
-      const shades = await this.sample(scene, tile, lanes);
-      if (this.scene !== scene) return;
-      tile.shades = shades === null ? null : { mean: shades, low: shades, high: shades };
-    }
+    if ((await Promise.all(asked)).includes(false) || this.scene !== scene) return;
     this.tiles.set(key, tile);
     this.forget();
     this.arrivals.value++;
     this.arrived();
   }
 
-  /** How often the address of the first element of each sample is read, or which device holds it. */
+  /** Asks for some rows and columns of a tile. Says whether they have come. */
+  private async fill(scene: Scene, tile: Tile, down: Blocks, across: Blocks): Promise<boolean> {
+    const { step } = tile;
+    const { plan, color, layout } = scene;
+    const rows = plan.wrap === null ? plan.row.axes : plan.row.axes.slice(1);
+    const lanes = { rows, columns: plan.column.axes, fixed: scene.fixed as Integer[] };
+    const wide = across.edges.length - 1;
+    const fill = <T extends Float64Array | BigInt64Array>(into: T, value: (block: number) => T[number]): T => {
+      down.block.forEach((row, r) => {
+        if (row < 0) return;
+        across.block.forEach((column, c) => {
+          if (column >= 0) into[r * tile.columns + c] = value(row * wide + column);
+        });
+      });
+      return into;
+    };
+    const numbers = (value: (block: number) => number, into?: Float64Array): Float64Array =>
+      fill(into ?? new Float64Array(tile.addresses.length).fill(Infinity), value);
+    const fail = (message: string | null): false => {
+      this.note.value = message;
+      this.arrived();
+      return false;
+    };
+    const view = /^view(\d+)$/.exec(color)?.[1];
+    const other = view !== undefined ? layout.source : color.startsWith("op") ? (scene.positions ?? null) : null;
+    const stop = view === undefined ? {} : { view: Number(view) };
+    const range = ({ edges }: Blocks) => ({ begin: edges[0]!, end: edges.at(-1)! });
+    const shade = (value: (block: number) => number): void => {
+      const mean = numbers(value, tile.shades?.mean);
+      tile.shades = { mean, low: mean, high: mean };
+    };
+    if (step === 1) {
+      const request = { ...lanes, row: range(down), column: range(across) };
+      const beside = other === null ? null : ask("tile", { ...request, source: other, ...stop });
+      const counting = color === "reads" ? ask("tile", { ...request, source: layout.source, counts: true }) : null;
+      const base = await ask("tile", { ...request, source: layout.source });
+      const [shaded, counted] = [await beside, await counting];
+      if (this.scene !== scene) return false;
+      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
+      const { addresses } = base.value;
+      numbers((cell) => Number(addressOf(addresses, cell) ?? NaN), tile.addresses);
+      if (addresses instanceof BigInt64Array) {
+        const exact = tile.exact ?? new BigInt64Array(tile.addresses.length);
+        tile.exact = fill(exact, (cell) => BigInt(addressOf(addresses, cell) ?? 0));
+      }
+      if (shaded?.ok === true) shade((cell) => Number(addressOf(shaded.value.addresses, cell) ?? NaN));
+      else if (shaded !== null) this.note.value = shaded.fault.message;
+      if (counted?.ok === true) {
+        const { counts: many, counts_note } = counted.value;
+        this.note.value = many === null ? counts_note : null;
+        shade((cell) => many?.[cell] ?? NaN);
+      } else if (counted !== null) this.note.value = counted.fault.message;
+    } else {
+      const request = { ...lanes, row: down.edges, column: across.edges };
+      const beside = other === null ? null : ask("summary", { ...request, source: other, ...stop });
+      const base = await ask("summary", { ...request, source: layout.source });
+      const shaded = await beside;
+      if (this.scene !== scene) return false;
+      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
+      const spread = ({ mean, low, high }: Values, into: Values | null): Values => ({
+        mean: numbers((block) => mean[block]!, into?.mean),
+        low: numbers((block) => low[block]!, into?.low),
+        high: numbers((block) => high[block]!, into?.high),
+      });
+      const { valid, exact } = base.value;
+      tile.range = spread(base.value, tile.range);
+      tile.addresses = tile.range.mean;
+      tile.valid = numbers((block) => valid[block]!, tile.valid ?? undefined);
+      tile.sampled ||= !exact;
+      if (shaded?.ok === true) {
+        tile.shades = spread(shaded.value, tile.shades);
+        tile.sampled ||= !shaded.value.exact;
+      } else if (shaded !== null) this.note.value = shaded.fault.message;
+    }
+    if (isSampled(color) && (step > 1 || color === "device")) {
+      tile.sampled ||= step > 1;
+      const of = await this.sample(scene, step, lanes, down, across);
+      if (this.scene !== scene) return false;
+      if (of !== null) shade(of);
+    }
+    return true;
+  }
+
+  /** How often the address of the first element of each block is read, or which device holds it. */
   private async sample(
     scene: Scene,
-    { rows, columns, step, rowCells, columnCells }: Tile,
+    step: number,
     lanes: { rows: number[]; columns: number[]; fixed: Integer[] },
-  ): Promise<Float64Array | null> {
-    const [first, left] = [rowCells.begins[0] ?? 0, columnCells.begins[0] ?? 0];
+    down: Blocks,
+    across: Blocks,
+  ): Promise<((block: number) => number) | null> {
+    const [[first = 0], [left = 0]] = [down.edges, across.edges];
     const request = {
       ...lanes,
       source: scene.layout.source,
-      row: { begin: first, end: rowCells.ends.at(-1) ?? 0, step },
-      column: { begin: left, end: columnCells.ends.at(-1) ?? 0, step },
+      row: { begin: first, end: down.edges.at(-1)!, step },
+      column: { begin: left, end: across.edges.at(-1)!, step },
       counts: scene.color === "reads",
     };
     const said = await ask("tile", request);
@@ -305,7 +340,7 @@ export class Tiles {
       this.note.value = said?.fault.message ?? null;
       return null;
     }
-    const { counts, counts_note, addresses, columns: wide } = said.value;
+    const { counts, counts_note, addresses, columns } = said.value;
     let of: Float64Array | null = counts;
     if (scene.color === "device") {
       const list = Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell));
@@ -318,14 +353,10 @@ export class Tiles {
       this.note.value = counts === null ? counts_note : null;
     }
     if (of === null) return null;
-    const values = new Float64Array(rows * columns).fill(NaN);
-    for (let r = 0; r < rows; r++) {
-      const from = Math.floor((rowCells.begins[r]! - first) / step) * wide;
-      for (let c = 0; c < columns; c++) {
-        values[r * columns + c] = of[from + Math.floor((columnCells.begins[c]! - left) / step)] ?? NaN;
-      }
-    }
-    return values;
+    const wide = across.edges.length - 1;
+    const at = (edge: number, from: number): number => Math.floor((edge - from) / step);
+    return (block) =>
+      of[at(down.edges[Math.floor(block / wide)]!, first) * columns + at(across.edges[block % wide]!, left)] ?? NaN;
   }
 
   /** Drops the tiles that came first when there are too many. */
@@ -366,19 +397,19 @@ export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
   const plain: Shader = { share: () => 0.25, apart: null };
   if (color.startsWith("axis")) {
     const axis = Number(color.slice(4));
-    const down = scene.plan.row.axes.includes(axis);
-    if (!down && !scene.plan.column.axes.includes(axis)) return plain;
-    const lane = down ? scene.plan.row : scene.plan.column;
+    const { row, column } = scene.plan;
+    if (![row, column].some(({ axes }) => axes.includes(axis))) return plain;
     const last = Math.max((layout.shape[axis] ?? 1) - 1, 1);
-    const { begins, ends } = down ? tile.rowCells : tile.columnCells;
-    const ranges = begins.map((begin, at) => lane.between(axis, begin, Math.max(ends[at]! - 1, begin)));
+    const entries = (lane: Lane, { begins, ends }: Span) =>
+      begins.map((begin, at) => lane.between(axis, begin, Math.max(ends[at]! - 1, begin)));
+    const [down, across] = [entries(row, tile.rowCells), entries(column, tile.columnCells)];
     const { columns } = tile;
-    const of = down
-      ? (sample: number) => ranges[Math.floor(sample / columns)]!
-      : (sample: number) => ranges[sample % columns]!;
+    // Of an axis that is cut both say a part.
+    const of = (sample: number, end: 0 | 1): number =>
+      down[Math.floor(sample / columns)]![end] + across[sample % columns]![end];
     return {
-      share: (sample) => (of(sample)[0] + of(sample)[1]) / 2 / last,
-      apart: (sample) => (of(sample)[1] - of(sample)[0]) / last,
+      share: (sample) => Math.min((of(sample, 0) + of(sample, 1)) / 2 / last, 1),
+      apart: (sample) => (of(sample, 1) - of(sample, 0)) / last,
     };
   }
   const values = valuesOf(tile, color);

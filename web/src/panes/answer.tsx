@@ -1,15 +1,16 @@
 /** The question that people come with: is it still a view, and if not, what is the least to copy? */
 import { Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals-core";
+import { computed, effect, signal } from "@preact/signals-core";
 import "../adopt";
 import { ask, engine } from "../ask";
-import type { AdviceAnswer, NamedAdvice } from "../engine";
-import { named, start, trouble } from "../layout";
+import type { AdviceAnswer, NamedAdvice, Operation } from "../engine";
+import { blocks, named, start, stations, trouble } from "../layout";
 import { AFRESH, change, page } from "../page";
 import { asked } from "./asked";
 import { Changed } from "./changed";
 import { CopyButton } from "./copybutton";
 import { Described } from "./described";
+import { later } from "./later";
 import { live } from "./live";
 import { sentence } from "./mistake";
 import { Prose } from "./prose";
@@ -32,6 +33,32 @@ effect(() => {
       : { of, answer: null, note: said.fault.kind === "request" ? null : said.fault.message };
   });
 });
+
+/** A layout of CuTe that is no view of its axes, with an axis for each of its modes: as text, and what is said of that. */
+const flat = signal<{ of: string; text: string; answer: AdviceAnswer } | null>(null);
+
+effect(() => {
+  const known = advice.value;
+  const modes = start.value?.modes ?? null;
+  const text = page.value.chain;
+  if (known?.answer?.one_view !== false || modes === null || !/^[\s\d(),]+:[\s\d(),]+$/.test(text)) return;
+  const { of } = known;
+  if (flat.peek()?.of === of) return;
+  const chain = text.split(":").map((side) => `(${side.replace(/[()\s]/g, "")})`).join(":");
+  void ask("advice", { source: { chain } }, "flat").then((said) => {
+    if (said?.ok === true && said.value.one_view === true) flat.value = { of, text: chain, answer: said.value };
+  });
+});
+
+/** An operation as it was written, where that is one call. */
+function called({ text, written }: Operation): string {
+  return /^\w+\([^()]*\)$/.test(written.trim()) ? written.trim() : text;
+}
+
+/** A sentence with operations as they were written, where it has what they were read as. */
+function asWritten(text: string): string {
+  return blocks.value.reduce((all, { operation }) => all.replaceAll(`\`.${operation.text}\``, `\`.${called(operation)}\``), text);
+}
 
 /** What a library does, in a word. */
 const DOES: Record<NamedAdvice["does"], string> = {
@@ -117,6 +144,31 @@ const Empty = live(() => (
   </div>
 ));
 
+const Film = later<{ station: number; by: string; close(): void }>("plays the copy", async () => (await import("./film")).Film);
+
+/** Whether the copy is played: nobody asked for another one. */
+const plays = signal(false);
+
+/** The operation that copies the tensor before it. */
+const copies = computed((): { station: number; by: string } | null => {
+  const source = asked.value;
+  const known = advice.value;
+  if (source === null || known?.of !== JSON.stringify(source)) return null;
+  const step = known.answer?.one_view === false ? known.answer.step : null;
+  const block = step === null ? null : (stations.value[step + 1]?.block ?? null);
+  return block === null ? null : { station: step!, by: called(blocks.value[block]!.operation) };
+});
+
+const Played = live(() => {
+  const copy = copies.value;
+  if (copy === null || !plays.value) return null;
+  const close = (): void => {
+    plays.value = false;
+    document.querySelector<HTMLElement>(".plays")?.focus();
+  };
+  return <Film {...copy} close={close} />;
+});
+
 export const Answer = live(() => {
   if (page.value.mode === "chain" && page.value.chain.trim() === "") {
     return (
@@ -135,8 +187,10 @@ export const Answer = live(() => {
   const waits = engine.value === "awaited" ? "Fetching the engine\u2026" : "\u00a0";
   const symbolic = named.value;
   // With names it is said for all values, and what is written is written in them.
-  const libraries = symbolic?.libraries ?? answer?.libraries ?? [];
+  const modes = flat.value !== null && flat.value.of === known?.of ? flat.value : null;
+  const libraries = modes?.answer.libraries ?? symbolic?.libraries ?? answer?.libraries ?? [];
   return (
+    <>
     <section
       class="answer"
       aria-label="Answer"
@@ -162,7 +216,7 @@ export const Answer = live(() => {
               </p>
             )}
             <p class="headline-answer">
-              <i class="lamp" aria-hidden="true" /> <Prose text={sentence(answer.sentence)} />
+              <i class="lamp" aria-hidden="true" /> <Prose text={asWritten(sentence(answer.sentence))} />
             </p>
             {/* Of a chain the first operation at fault is named, and a pane of its own has the reason. */}
             {answer.reason !== null && answer.libraries.length === 0 && (
@@ -172,7 +226,26 @@ export const Answer = live(() => {
             )}
             {answer.copy !== null && (
               <p class="least">
-                <Prose text={sentence(answer.copy.sentence)} />
+                <Prose text={sentence(answer.copy.sentence)} />{" "}
+                {copies.value !== null && (
+                  <button
+                    class="plays"
+                    type="button"
+                    aria-label="Play the copy"
+                    aria-expanded={plays.value}
+                    onClick={() => (plays.value = !plays.value)}
+                  >
+                    Play
+                  </button>
+                )}
+              </p>
+            )}
+            {modes !== null && (
+              <p class="least">
+                With an axis for each of its modes it is one view:{" "}
+                <button type="button" onClick={() => change({ chain: modes.text, muted: [], step: null, ...AFRESH, at: [] }, true)}>
+                  {modes.text}
+                </button>
               </p>
             )}
             {answer.note !== null && (
@@ -186,5 +259,7 @@ export const Answer = live(() => {
         </>
       )}
     </section>
+    <Played />
+    </>
   );
 });

@@ -2,7 +2,8 @@
 import { h } from "preact";
 import { detail, pointed, select, selected, sharing } from "../focus";
 import { layout } from "../layout";
-import { bracket, clamp, counted, pretty } from "../numbers";
+import { addressText, bracket, clamp, counted } from "../numbers";
+import { page } from "../page";
 import { live } from "./live";
 import { Pane } from "./pane";
 import { Scrub } from "./scrub";
@@ -34,7 +35,7 @@ export const ElementPane = live(() => {
         <span class="arrow" aria-label="reads address">
           {mine && known.fromMemory ? "\u2190" : "\u2192"}
         </span>
-        <span class="to">{!mine ? "\u2026" : known.address === null ? "masked" : pretty(known.address)}</span>
+        <span class="to">{!mine ? "\u2026" : known.address === null ? "masked" : addressText(known.address, page.value.label)}</span>
       </p>
       <p class="soft">
         {mine && known.address === null && masking !== undefined && masking.masked_axes.length > 0

@@ -6,7 +6,7 @@ import type { Cost, Expression, ExpressionNode, Fault, Integer } from "../engine
 import { current, layout, type Layout } from "../layout";
 import { counted, plain, pretty } from "../numbers";
 import { change, LANGUAGES, page } from "../page";
-import { followWritten, values as valued, wanted, written } from "../written";
+import { followWritten, form, values as valued, wanted, written, type Form } from "../written";
 import { Choice } from "./controls";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
@@ -46,7 +46,7 @@ function hasKernels(language: string): boolean {
 export function costText({ ops, divmods, weight }: Cost): string {
   if (ops === 0) return "nothing to compute";
   const divisions = divmods === 0 ? "no division" : counted(divmods, "division");
-  return `${counted(ops, "operation")}, ${divisions}, weight ${weight}`;
+  return `${counted(ops, "operation")}, ${divisions}, about ${counted(weight, "instruction")}`;
 }
 
 /** A condition is true or false, everything else a number. */
@@ -241,6 +241,23 @@ const Code = live(() => {
   );
 });
 
+/** Which form of the expression is shown. */
+const Forms = live(() => {
+  const forms: readonly (readonly [Form, string])[] = [
+    ["simplified", "Simplified"],
+    ["written", layout.value?.free == null ? "By views" : "As written"],
+  ];
+  return (
+    <div class="switch" role="group" aria-label="Which form of the expression is shown">
+      {forms.map(([each, name]) => (
+        <button type="button" aria-pressed={form.value === each} onClick={() => (form.value = each)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+});
+
 export const ExpressionPane = live(() => {
   const known = written.value;
   const expression = known?.expression ?? null;
@@ -248,7 +265,7 @@ export const ExpressionPane = live(() => {
   const free = known?.layout.free ?? null;
   const cheaper = free !== null && free.written.cost.weight > free.simplified.cost.weight;
   return (
-    <Pane id="expression" title="Index expression">
+    <Pane id="expression" title="Index expression" tools={<Forms />}>
       {/* Only what has come into sight is asked for. */}
       <span ref={(place) => void (place === null ? watch.disconnect() : watch.observe(place))} />
       {expression === null ? (
@@ -267,8 +284,14 @@ export const ExpressionPane = live(() => {
           {free !== null && (
             <p class="soft">
               {cheaper
-                ? `As written: ${costText(free.written.cost)}. What is shown is the same for all values, simplified.`
+                ? `As written: ${costText(free.written.cost)}; simplified, which is the same for all values: ${costText(free.simplified.cost)}.`
                 : "As written, it is already as cheap as we can make it."}
+            </p>
+          )}
+          {free === null && known?.form === "written" && (
+            <p class="soft">
+              As it comes about: each view takes the position that the view above it gives apart, <code>// acc % size</code> along each
+              axis, and nothing is simplified; the code below is.
             </p>
           )}
           <Terms expression={expression} values={values} />

@@ -11,7 +11,7 @@ import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { scaled, thinned } from "../thin";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
-import { plain, pretty, tuple } from "../numbers";
+import { addressText, counted, plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
 import { followThread, pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
@@ -120,7 +120,8 @@ const MOST_ARROWS = 8;
 
 const Devices = later("has the devices", async () => (await import("./devices")).Devices);
 
-const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view", copied: "copied" } as const;
+/** What stands before the number of views that there are after an operation. */
+const VERDICTS = { no_new_view: "", merged: "merged: ", new_view: "", copied: "copied: " } as const;
 
 /** What becomes of an operation on a tensor that is spread over devices. */
 const ACROSS = {
@@ -138,7 +139,7 @@ function verdictOf(block: Block, failed: boolean): { name: string; kind: string 
   if (block.step === null) return { name: "not reached", kind: "later" };
   const { verdict, copies } = block.step;
   if (verdict === "copied" && copies != null) return { name: `copies ${pretty(copies)}`, kind: verdict };
-  return { name: VERDICTS[verdict], kind: verdict };
+  return { name: `${VERDICTS[verdict]}${counted(block.step.views, "view")}`, kind: verdict };
 }
 
 /** The block that is dragged, and the one whose place it would take. */
@@ -496,7 +497,7 @@ const End = live(() => {
   return (
     <li class="memory-end">
       <span class="soft">memory</span>
-      <output>{known === null ? "\u2026" : address === null ? "masked" : pretty(address)}</output>
+      <output>{known === null ? "\u2026" : address === null ? "masked" : addressText(address, page.value.label)}</output>
       <span class="soft">{address === null ? "no address" : "address"}</span>
     </li>
   );

@@ -19,14 +19,21 @@ import { sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Picture, type Subject } from "./picture";
 
+/** The proportions of the place for the picture: on a telephone it is taller than it is wide. */
+const narrow = matchMedia("(max-width: 700px)");
+const proportions = signal(0);
+const measure = (): number => (proportions.value = narrow.matches ? 0.9 : 1.6);
+measure();
+narrow.addEventListener("change", measure);
+
 /** Where each axis goes now. */
 export const places = computed((): Place[] => {
   const shape = layout.value?.shape ?? [];
   const chosen = page.value.places;
-  return chosen !== null && chosen.length === shape.length ? chosen : usualPlaces(shape);
+  return chosen !== null && chosen.length === shape.length ? chosen : usualPlaces(shape, proportions.value);
 });
 
-export const gridPlan = computed((): Plan => plan(layout.value?.shape ?? [], places.value));
+export const gridPlan = computed((): Plan => plan(layout.value?.shape ?? [], places.value, proportions.value));
 
 /** A colour by operation: which one, and the tensor before it as one of its own, from which the rest are done. */
 const origins = computed((): { station: number; name: string; source: Source }[] => {
@@ -148,6 +155,7 @@ export const gridCanvas = {
 
 const LABEL_NAMES: Record<Label, string> = {
   address: "address",
+  hex: "hexadecimal",
   position: "position",
   index: "coordinates",
   valid: "validity",
@@ -157,6 +165,7 @@ const PLACE_NAMES: Record<Place, string> = {
   columns: "columns",
   down: "facets down",
   across: "facets across",
+  wrapped: "facets in lines",
   slider: "slider",
 };
 /** The height that a grid may take where it is not beside the text. */
@@ -322,11 +331,12 @@ const TENSOR: Subject<GridCanvas, GridView> = {
     };
     const to = goals[key];
     if (to === undefined) return false;
-    const index = [...from];
+    const index = [...view.scene.fixed];
     row.toIndex(clamp(to[0], 0, Math.max(last.row, 0)), index);
     column.toIndex(clamp(to[1], 0, Math.max(last.column, 0)), index);
     pointed.value = null;
-    select(index);
+    // The last line of facets may not be full.
+    if (isIndex(index, view.scene.layout.shape)) select(index);
     return true;
   },
 };
@@ -340,6 +350,9 @@ const Axes = live(() => {
   if (shape.length === 0) return null;
   const put = (axis: number, place: Place): void => {
     const next = [...places.value];
+    // One axis is cut at most.
+    const cut = next.indexOf("wrapped");
+    if (place === "wrapped" && cut >= 0) next[cut] = "across";
     next[axis] = place;
     change({ places: next, camera: null }, true);
   };

@@ -5,7 +5,7 @@ import { theme, type Theme } from "../draw/theme";
 import type { Integer } from "../engine";
 import { detail, pointed } from "../focus";
 import { layout, type Layout } from "../layout";
-import { page, type Camera } from "../page";
+import { page, type Camera, type Label } from "../page";
 
 export interface StripView {
   layout: Layout;
@@ -16,6 +16,8 @@ export interface StripView {
   camera: Camera | null;
   /** The address in focus. */
   focus: Integer | null;
+  /** How cells, and so addresses, are written. */
+  label: Label;
 }
 
 /** The first address and the end of what is shown: the buffer, and what lies before it. */
@@ -45,7 +47,7 @@ export const stripView = computed((): StripView | null => {
   const known = detail.value?.layout === now ? detail.value : null;
   const over = pointed.value;
   const address = over !== null && "address" in over ? over.address : (known?.address ?? null);
-  const { strip, rowLength, stripCamera } = page.value;
+  const { strip, rowLength, stripCamera, label } = page.value;
   return {
     layout: now,
     theme: colors,
@@ -53,6 +55,7 @@ export const stripView = computed((): StripView | null => {
     rowLength,
     camera: stripCamera,
     focus: address,
+    label,
   };
 });
 

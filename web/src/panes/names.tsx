@@ -4,6 +4,7 @@ import { named } from "../layout";
 import { plain } from "../numbers";
 import { AFRESH, change, page } from "../page";
 import { live } from "./live";
+import { sentence } from "./mistake";
 
 /** A slider ends here where nothing is said of a name. */
 const FAR = 64;
@@ -56,12 +57,12 @@ export const Names = live(() => {
               change({ values: Object.fromEntries(values), ...AFRESH }, true);
             }}
           >
-            Show{" "}
+            Try{" "}
             {Object.entries(now.witness.values)
               .map(([name, value]) => `${name} = ${plain(value)}`)
               .join(", ")}
-          </button>{" "}
-          where {now.witness.sentence}
+          </button>
+          : {sentence(now.witness.sentence)}
         </p>
       )}
     </div>

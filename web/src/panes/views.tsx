@@ -4,6 +4,7 @@ import type { TraceLevel, View } from "../engine";
 import { detail } from "../focus";
 import { layout } from "../layout";
 import { bracket, pretty, tuple } from "../numbers";
+import { Derived } from "./derived";
 import { live } from "./live";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -170,14 +171,16 @@ export const ViewsPane = live(() => {
         {views
           .map((view, at) => ({ view, at }))
           .reverse()
-          .map(({ view, at }) => (
-            <Card
-              view={view}
-              number={at + 1}
-              count={views.length}
-              level={trace?.levels.find((level) => level.view === at) ?? null}
-            />
-          ))}
+          .map(({ view, at }) => {
+            const levelOf = (of: number): TraceLevel | null => trace?.levels.find((level) => level.view === of) ?? null;
+            const above = views[at + 1];
+            return (
+              <>
+                {above !== undefined && <Derived above={above} below={view} from={levelOf(at + 1)} to={levelOf(at)} />}
+                <Card view={view} number={at + 1} count={views.length} level={levelOf(at)} />
+              </>
+            );
+          })}
       </ol>
     </Pane>
   );
