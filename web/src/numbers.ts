@@ -11,8 +11,7 @@ export function pretty(value: Integer | bigint): string {
 /** An address as it is shown: with `0x` in hexadecimal. */
 export function addressText(value: Integer | bigint, label: string): string {
   if (label !== "hex") return pretty(value);
-  const exact = BigInt(value);
-  return `${exact < 0n ? "\u2212" : ""}0x${(exact < 0n ? -exact : exact).toString(16)}`;
+  return `0x${BigInt(value).toString(16)}`.replace("0x-", "\u22120x");
 }
 
 /** Integers as they are typed, except for a true minus sign. */

@@ -759,16 +759,15 @@ function longest(view: GridScene, domain: Domain): number {
   const { layout, plan } = view.scene;
   const digits = (value: Integer): number => pretty(value).length;
   switch (view.label) {
-    case "address":
-    case "hex":
-      // Without them being known, those that are seen.
-      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map((end) => addressText(end, view.label).length));
     case "position":
       return digits(layout.numel);
     case "index":
       return lettersOf([...plan.row.axes, ...plan.column.axes, ...plan.sliders], view.scene);
     case "valid":
       return 1;
+    default:
+      // Without addresses being known, those that are seen.
+      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map((end) => addressText(end, view.label).length));
   }
 }
 

@@ -24,7 +24,7 @@ const narrow = matchMedia("(max-width: 700px)");
 const proportions = signal(0);
 const measure = (): number => (proportions.value = narrow.matches ? 0.9 : 1.6);
 measure();
-narrow.addEventListener("change", measure);
+narrow.onchange = measure;
 
 /** Where each axis goes now. */
 export const places = computed((): Place[] => {
