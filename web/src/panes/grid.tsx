@@ -273,7 +273,7 @@ export function look(column: number, row: number): void {
 
 const TENSOR: Subject<GridCanvas, GridView> = {
   name: "tensor grid",
-  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, Enter shows the element, 0 shows everything",
+  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, Enter shows the element, 0 shows all",
   view: gridView,
   now: canvases,
   make: (canvas, redraw) => new GridCanvas(canvas, redraw),
@@ -419,7 +419,7 @@ const Sliders = live(() => {
 function shadesOf({ layout: now, color: by }: GridView["scene"], [low, high]: Domain): string | null {
   const between = (name: string, low: Integer, high: Integer): string =>
     String(low) === String(high) ? `${name} ${pretty(low)}` : `${name} from ${pretty(low)} to ${pretty(high)}`;
-  if (by === "reads") return "address read once to 64 times or more";
+  if (by === "reads") return "read once to 64 times or more";
   if (by === "device") return "a colour for each device";
   const number = Number(/\d+$/.exec(by)?.[0] ?? 0);
   if (by.startsWith("mod")) return between("address mod " + pretty(number) + ":", 0, number - 1);
@@ -538,7 +538,7 @@ export const GridPane = live(() => {
             <IconButton
               icon="element"
               label="Show the element"
-              title="Show the element, large enough to be read (Enter)"
+              title="Show the element large (Enter)"
               click={() => {
                 const [grid, view, index] = [canvases.peek(), gridView.peek(), selected.peek()];
                 if (grid !== null && view !== null && index !== null) goTo(grid, view, index);
