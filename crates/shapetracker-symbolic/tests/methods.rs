@@ -418,6 +418,8 @@ fn the_order_of_memory_is_that_of_the_numbers() {
         "np.zeros((A, B)).T.reshape((A, B), order='A')",
         "np.zeros((A, B, C)).reshape((C*A, B), order='A')",
         "np.zeros((A, B, C)).transpose(1, 0, 2).T.ravel('K')",
+        "np.zeros((A, B)).reshape(B, A).T.ravel('K')",
+        "np.zeros((A, B, C)).transpose(2, 0, 1)[:, 1:].ravel('K')",
     ] {
         let mut question = Question::new([KNOWN]).unwrap();
         question.sizes("A, B, C, s").unwrap();
@@ -434,14 +436,89 @@ fn the_order_of_memory_is_that_of_the_numbers() {
     }
     for text in [
         "np.zeros((A, B, C)).swapaxes(0, 1).ravel('A')",
-        "np.zeros((A, B)).reshape(B, A).T.ravel('K')",
+        "np.broadcast_to(np.zeros((A, 1)), (A, B)).T.ravel('K')",
         "np.zeros((A, B))[:, ::-1].ravel('K')",
+        "np.zeros((A, B)).T[:1].ravel('A')",
         "np.zeros((A, B)).T.reshape(1, B, A, 1).transpose(3, 0, 1, 2).ravel('K')",
     ] {
         let err = Question::new([KNOWN]).unwrap().chain(text).unwrap_err();
         let message = "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
         assert_eq!(err.message(), message, "{text}");
     }
+}
+
+/// A copy lies as the same one with numbers does, where it is said how it lies: its strides, and not only its elements.
+#[test]
+fn copies_lie_as_those_of_the_numbers() {
+    let newest = |text: &str| {
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let chain = question.chain(text)?;
+        let scope = Arc::new(question.scope().unwrap());
+        Ok::<_, shapetracker::ParseError>(chain.follow(&scope, |_, _| ()).unwrap().over_newest().clone())
+    };
+    let torch =
+        ["torch.zeros(A, B, C)", "torch.zeros(A, B, C).permute(2, 0, 1)", "torch.zeros(A, B, C).transpose(0, -1)"];
+    let numpy = ["np.zeros((A, B, C))", "np.zeros((A, B, C)).transpose(2, 0, 1)", "np.zeros((A, B, C)).T"];
+    let between = [
+        "",
+        ".flip(0)",
+        "[:, :1]",
+        "[1:]",
+        ".unsqueeze(1)",
+        ".unsqueeze(-1).transpose(0, 2)",
+        ".unsqueeze(0).squeeze(0)",
+        ".reshape(A*C, B)",
+        ".flatten()",
+        ".expand(2, -1, -1, -1)",
+        ".unsqueeze(2).expand(-1, -1, 3, -1)",
+        ".contiguous().permute(1, 0, 2)",
+        ".clone().permute(1, 2, 0)",
+        ".permute(0, 2, 1).clone().permute(1, 0, 2)",
+        "[0]",
+        ".T",
+        "[::-1]",
+        "[:, None]",
+        ".swapaxes(0, 1)",
+        ".copy().T",
+        ".astype(np.int8).swapaxes(1, 2)",
+        ".ravel()",
+        ".repeat(2, axis=1)",
+        ".copy(order='F')",
+        ".clone(memory_format=torch.contiguous_format)",
+    ];
+    let ends = [".clone()", ".clone().transpose(0, -1)", ".astype(np.int8)", ".copy(order='K')", ".copy('A')"];
+    let (mut read, mut refused) = (0, 0);
+    for start in torch.iter().chain(&numpy) {
+        for text in between.iter().flat_map(|between| ends.map(|end| format!("{start}{between}{end}"))) {
+            let values = |a, b, c| [("A", a), ("B", b), ("C", c), ("s", 0)];
+            let numbers = put(&text, &values(3, 4, 2)).parse::<shapetracker::Chain>();
+            if numbers.is_err() || numbers.is_ok_and(|chain| chain.tracker().is_err()) {
+                continue;
+            }
+            let tracker = match newest(&text) {
+                Ok(tracker) => tracker,
+                Err(err) => {
+                    let said = "where the elements of the copy lie depends on strides";
+                    assert!(err.message().starts_with(said), "{text}: {err}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            read += 1;
+            for values in
+                [values(3, 4, 2), values(1, 4, 2), values(3, 1, 2), values(2, 3, 1), values(1, 1, 1), values(3, 3, 2)]
+            {
+                let numbers: shapetracker::Chain = put(&text, &values).parse().unwrap();
+                let expected = numbers.follow(None, |_, _| ()).unwrap();
+                let found = tracker.at(values).unwrap();
+                assert_eq!(found.shape(), expected.over_newest().shape(), "{text} at {values:?}");
+                assert_eq!(addresses(&found), addresses(expected.over_newest()), "{text} at {values:?}");
+            }
+        }
+    }
+    println!("{read} copies were followed, and {refused} were not");
+    assert!(read > 3 * refused && refused > 0, "{read} {refused}");
 }
 
 #[test]

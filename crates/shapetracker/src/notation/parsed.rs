@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::ChainStartOf;
 use super::call::Call;
 use super::foreign::Methods;
+use super::methods::InMemory;
 use super::types::Type;
 use crate::MovementOf;
 use crate::advice::Hand;
@@ -42,6 +43,8 @@ pub(super) struct Parsed<N: Number> {
     pub(super) rank: Option<(usize, usize)>,
     /// The array that the library has after this many operations, once it was asked for.
     pub(super) kept: Option<(usize, Box<Hand>)>,
+    /// In which order its axes lie in memory, once it was asked for.
+    pub(super) order: Option<InMemory>,
 }
 
 /// What an operation of a chain needs of its numbers, besides what it needs by itself: a method refuses what the operations
@@ -93,6 +96,7 @@ impl<N: Number> Parsed<N> {
             known: (0, None),
             rank: None,
             kept: None,
+            order: None,
         }
     }
 
@@ -170,7 +174,7 @@ impl<N: Number> Parsed<N> {
 
     /// Forgets what was found out, where the chain begins anew.
     pub(super) fn forget(&mut self) {
-        (self.known, self.rank, self.kept) = ((0, None), None, None);
+        (self.known, self.rank, self.kept, self.order) = ((0, None), None, None, None);
     }
 
     /// Says where the operations from this one on end.

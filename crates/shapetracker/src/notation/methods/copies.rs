@@ -141,8 +141,22 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let axes = channels_last(self.rank(parsed, begin)?).unwrap_or_default();
                 Some(axes.iter().rev().map(|&axis| axis as i64).collect())
             }
-            // Where elements lie does not change which they are.
-            Order::Any | Order::Keep => None,
+            // There is one order of one axis.
+            Order::Any | Order::Keep if self.rank(parsed, begin)? < 2 => None,
+            Order::Any | Order::Keep => {
+                let known = self.in_memory(parsed, library).and_then(|known| known.axes_of_copy(order));
+                Some(known.ok_or_else(|| {
+                    let row_major = match library {
+                        ArrayLibrary::PyTorch => "`contiguous()`",
+                        ArrayLibrary::NumPy => "`copy(order='C')`",
+                    };
+                    let message = format!(
+                        "where the elements of the copy lie depends on strides, which are not followed this far where sizes have \
+                         names: write {row_major} in its place for row-major order"
+                    );
+                    self.error_at(begin..self.last, message)
+                })?)
+            }
         };
         if let Some(axes) = axes.filter(|axes| !axes.is_sorted()) {
             let mut back = Dims::from_elem(0, axes.len());

@@ -20,6 +20,8 @@ use std::ops::Range;
 
 use shapetracker_base::text::{ParseError, Token};
 
+pub(super) use orders::InMemory;
+
 use super::arithmetic::{Known, Role};
 use super::call::Call;
 use super::parsed::Parsed;

@@ -1,17 +1,16 @@
 //! The orders in which elements are read or laid out: NumPy's letters and PyTorch's memory formats.
 
-use shapetracker_base::list::sort_short_by_key;
 use shapetracker_base::text::{ParseError, Token, Tokens};
 
 use super::axes::joining;
 use super::{Called, Meant, Reading};
 use crate::notation::arithmetic::{Known, Role};
-use crate::notation::call::Order;
+use crate::notation::call::{Call, Order};
 use crate::notation::foreign::{Methods, Ops};
 use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
 use crate::notation::{ArrayLibrary, ChainStartOf};
-use crate::shape::resolve_axis;
+use crate::number::Number;
 use crate::{Dims, MovementOf};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
@@ -55,7 +54,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             Order::Any | Order::Keep if self.is_followed(parsed) => {
                 self.hand(parsed, ArrayLibrary::NumPy, begin)?.axes_of_reading(order)
             }
-            Order::Any | Order::Keep => self.axes_of_permuted(parsed, shape.len(), order, begin)?,
+            Order::Any | Order::Keep => {
+                let known = self.in_memory(parsed, ArrayLibrary::NumPy).and_then(|known| known.axes_of_reading(order));
+                known.ok_or_else(|| {
+                    let message =
+                        "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
+                    self.wrong(begin, message)
+                })?
+            }
             Order::Column => (0..shape.len() as i64).rev().collect(),
             _ => Dims::new(),
         };
@@ -72,41 +78,25 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         Ok(Meant::Operations(ops, joining(name)))
     }
 
-    /// In which order the axes of an array are read whose elements lie as they did when it was new and whose axes are permuted:
-    /// the one question about memory whose answer no size changes.
-    fn axes_of_permuted(
-        &self,
-        parsed: &Parsed<Num<A>>,
-        rank: usize,
-        order: Order,
-        begin: usize,
-    ) -> Result<Dims, ParseError> {
-        let unknown = || {
-            let message =
-                "in which order the elements lie depends on sizes that are names: write order='C' or order='F'";
-            Err(self.wrong(begin, message))
+    /// In which order the axes of an array lie in memory, as far as no size changes that; found out once for each operation.
+    pub(super) fn in_memory<'p>(&self, parsed: &'p mut Parsed<Num<A>>, library: ArrayLibrary) -> Option<&'p InMemory> {
+        let mut known = match parsed.order.take().filter(|known| known.library == library) {
+            Some(known) => known,
+            None => InMemory::new(
+                library,
+                match (&parsed.start, self.base) {
+                    (ChainStartOf::Shape(shape), _) => shape.len(),
+                    (ChainStartOf::Nothing, Some(base)) => base.len(),
+                    _ => return None,
+                },
+            ),
         };
-        // Which axis of the new array each axis is. The operations have been found to fit the shape.
-        let mut of_new: Vec<usize> = (0..rank).collect();
-        let resolved = |axis: i64| resolve_axis("permute", axis, rank).map_err(|err| self.refused(begin, &err));
-        for op in &parsed.ops {
-            match op {
-                MovementOf::Permute(axes) => {
-                    let axes = axes.iter().map(|&axis| Ok(of_new[resolved(axis)?]));
-                    of_new = axes.collect::<Result<_, ParseError>>()?;
-                }
-                MovementOf::Transpose(a, b) => of_new.swap(resolved(*a)?, resolved(*b)?),
-                _ => return unknown(),
-            }
+        while known.done < parsed.ops.len() {
+            let (call, range) = parsed.call(known.done);
+            parsed.ops[range.clone()].iter().for_each(|op| known.does(call, op));
+            known.done = range.end;
         }
-        // Other permutations may be in the order of columns, too, where sizes are 1.
-        let is_known = order == Order::Keep || of_new.is_sorted() || of_new.iter().rev().is_sorted();
-        if !is_known || matches!(parsed.start, ChainStartOf::Views(_)) {
-            return unknown();
-        }
-        let mut in_memory: Vec<usize> = (0..rank).collect();
-        sort_short_by_key(&mut in_memory, |&axis| of_new[axis]);
-        Ok(in_memory.into_iter().map(|axis| axis as i64).collect())
+        Some(parsed.order.insert(known))
     }
 
     pub(super) fn order(&mut self, usual: Option<Order>) -> Result<Option<Order>, ParseError> {
@@ -190,4 +180,159 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 /// Whether one of NumPy's orders stands here.
 pub(super) fn is_order(tokens: &Tokens<'_>) -> bool {
     tokens.token == Token::Text && matches!(tokens.word().trim_matches(['"', '\'']), "C" | "F" | "A" | "K")
+}
+
+/// The axes of an array in the order in which they lie in memory, as far as that is one order whatever the sizes are: what depends on
+/// strides is not followed.
+///
+/// That is the order of axes by the length of their strides, of which equal ones are those of axes of size 1, which may stand anywhere.
+#[derive(Clone, Debug)]
+pub(in crate::notation) struct InMemory {
+    library: ArrayLibrary,
+    /// After so many operations.
+    done: usize,
+    /// The number of axes, where it is known.
+    rank: Option<usize>,
+    /// The outermost axis first.
+    order: Option<Dims>,
+    /// Whether nothing was done since it was new but axes permuted.
+    is_permuted: bool,
+    /// Whether no axis runs backwards.
+    is_straight: bool,
+}
+
+fn row_major(rank: usize) -> Dims {
+    (0..rank as i64).collect()
+}
+
+impl InMemory {
+    /// A new array with so many axes.
+    fn new(library: ArrayLibrary, rank: usize) -> Self {
+        InMemory {
+            library,
+            done: 0,
+            rank: Some(rank),
+            order: Some(row_major(rank)),
+            is_permuted: true,
+            is_straight: true,
+        }
+    }
+
+    /// The axes of a copy in this order, K or A, the outermost first.
+    pub(super) fn axes_of_copy(&self, order: Order) -> Option<Dims> {
+        let axes = self.order.clone()?;
+        // Other permutations may be in the order of columns, too, where sizes are 1, and what has gaps where it has none.
+        let is_known = order == Order::Keep || axes.is_sorted() || self.is_permuted && axes.iter().rev().is_sorted();
+        is_known.then_some(axes)
+    }
+
+    /// The axes in the order in which NumPy reads the elements, which goes along memory.
+    fn axes_of_reading(&self, order: Order) -> Option<Dims> {
+        self.axes_of_copy(order).filter(|_| self.is_straight)
+    }
+
+    fn does<N: Number>(&mut self, call: Call, op: &MovementOf<N>) {
+        let is_one_by_one = matches!(
+            call,
+            Call::Plain
+                | Call::Ordered
+                | Call::View
+                | Call::Flatten
+                | Call::Ravel
+                | Call::Index
+                | Call::Copy(_)
+                | Call::Convert(_)
+                | Call::Typed(_)
+        );
+        let before = self.order.take().filter(|_| is_one_by_one);
+        self.is_permuted &= matches!(op, MovementOf::Permute(_) | MovementOf::Transpose(..));
+        self.is_straight &= match op {
+            MovementOf::Flip(_) | MovementOf::FlipEach(_) => false,
+            MovementOf::Step(steps) => steps.iter().all(|&step| step > 0),
+            MovementOf::Slice(slices) => slices.iter().all(|slice| slice.2 > 0),
+            _ => true,
+        };
+        let Some(rank) = self.rank else {
+            return self.begins_anew(op);
+        };
+        let resolved = |axis: i64, rank: usize| if axis < 0 { axis + rank as i64 } else { axis };
+        // What is made of axes that lie in row-major order lies so, be it a view or a copy.
+        let is_kept = before.as_ref().is_some_and(|order| order.is_sorted());
+        let renamed = |to: &dyn Fn(i64) -> i64| before.as_ref().map(|order| order.iter().map(|&old| to(old)).collect());
+        self.order = match op {
+            MovementOf::Contiguous | MovementOf::Copy => {
+                (self.is_permuted, self.is_straight) = (true, true);
+                Some(row_major(rank))
+            }
+            MovementOf::Flip(_)
+            | MovementOf::FlipEach(_)
+            | MovementOf::Shrink(_)
+            | MovementOf::Slice(_)
+            | MovementOf::Step(_) => before,
+            MovementOf::Pad(_) => is_kept.then(|| row_major(rank)),
+            MovementOf::Permute(axes) => {
+                renamed(&|old| axes.iter().position(|&axis| resolved(axis, rank) == old).unwrap_or_default() as i64)
+            }
+            MovementOf::Transpose(a, b) => {
+                let [a, b] = [a, b].map(|&axis| resolved(axis, rank));
+                renamed(&|old| {
+                    if old == a {
+                        b
+                    } else if old == b {
+                        a
+                    } else {
+                        old
+                    }
+                })
+            }
+            MovementOf::Unsqueeze(at) => {
+                self.rank = Some(rank + 1);
+                let at = resolved(*at, rank + 1);
+                let moved: Option<Dims> = renamed(&|old| old + i64::from(old >= at));
+                moved.map(|mut order| {
+                    // Before the axis behind it, so that row-major order stays what it is.
+                    let place = order.iter().position(|&axis| axis == at + 1).unwrap_or(order.len());
+                    order.insert(place, at);
+                    order
+                })
+            }
+            MovementOf::Squeeze(gone) => {
+                let gone: Dims = gone.iter().map(|&axis| resolved(axis, rank)).collect();
+                self.rank = Some(rank - gone.len());
+                before.map(|order| {
+                    let left = order.iter().filter(|axis| !gone.contains(axis));
+                    left.map(|&old| old - gone.iter().filter(|&&axis| axis < old).count() as i64).collect()
+                })
+            }
+            MovementOf::Reshape(shape) => {
+                self.rank = Some(shape.len());
+                is_kept.then(|| row_major(shape.len()))
+            }
+            // NumPy's copies have axes along which elements repeat innermost, PyTorch's where they stand.
+            MovementOf::Expand(shape) | MovementOf::BroadcastTo(shape) => {
+                self.rank = Some(shape.len());
+                (is_kept && self.library == ArrayLibrary::PyTorch).then(|| row_major(shape.len()))
+            }
+            MovementOf::AsStrided(shape, ..) => {
+                self.rank = Some(shape.len());
+                None
+            }
+            // How many axes are left depends on the sizes.
+            MovementOf::SqueezeAll => {
+                self.rank = None;
+                None
+            }
+        };
+    }
+
+    /// The same where the number of axes is not known.
+    fn begins_anew<N: Number>(&mut self, op: &MovementOf<N>) {
+        self.rank = match op {
+            MovementOf::Reshape(shape) | MovementOf::Expand(shape) | MovementOf::BroadcastTo(shape) => {
+                Some(shape.len())
+            }
+            MovementOf::Permute(axes) => Some(axes.len()),
+            _ => None,
+        };
+    }
 }
