@@ -168,7 +168,7 @@ fn of_names(text: &str) -> Result<Asked, String> {
         text: text.to_owned(),
         names: Some(Names { after: advice.tracker, answer: advice.answer, scope, chain }),
     };
-    // In which order a library writes a copy is followed in numbers only: with names it is said where it is the same there.
+    // How a copy lies is asked with numbers, too: with names it is said where both agree.
     // Of other elements libraries make new arrays in orders of their own.
     if let (true, Some(values), true) = (asked.is_copied, asked.values(0), asked.before == asked.after) {
         let numbers = asked.at(&values).ok_or("the values are too large")?;
