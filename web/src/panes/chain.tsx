@@ -127,7 +127,7 @@ const Slot = live(() => {
         </span>
       ) : (
         (preset?.text ??
-        "What you have, as it is: code, an error, a session, strides, a layout of CuTe, an expression.")
+        "Code, an error, a session, strides, a layout of CuTe, an expression.")
       )}
     </p>
   );

@@ -38,7 +38,7 @@ export function Zoom({ of, by, all }: { of: string; by(factor: number): void; al
       <IconButton
         icon="plus"
         label={`Zoom in on ${of}`}
-        title="Zoom in (+, or Ctrl and the wheel)"
+        title="Zoom in (+, or Ctrl and wheel)"
         click={() => by(1.5)}
       />
       <IconButton icon="minus" label={`Zoom out of ${of}`} title="Zoom out (-)" click={() => by(1 / 1.5)} />

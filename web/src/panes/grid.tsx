@@ -273,7 +273,7 @@ export function look(column: number, row: number): void {
 
 const TENSOR: Subject<GridCanvas, GridView> = {
   name: "tensor grid",
-  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, Enter shows the element, 0 shows all",
+  keys: "Tensor grid: arrow keys move the element, plus and minus zoom, Enter shows it, 0 all",
   view: gridView,
   now: canvases,
   make: (canvas, redraw) => new GridCanvas(canvas, redraw),
@@ -554,7 +554,7 @@ export const GridPane = live(() => {
       {now !== null && now.shape.includes(0) ? (
         <p class="soft">The tensor has no elements: one of its sizes is 0.</p>
       ) : now?.tooLong === true ? (
-        <p class="soft">An axis of more than 9 007 199 254 740 991 elements is too long to draw.</p>
+        <p class="soft">An axis of 2^53 elements or more is too long to draw.</p>
       ) : (
         <div class="framed">
           <Picture of={TENSOR} />
