@@ -199,6 +199,10 @@ pub(in crate::notation) struct InMemory {
     is_permuted: bool,
     /// Whether no axis runs backwards.
     is_straight: bool,
+    /// Whether elements were left out in between: the stride along an axis of size 1 may then be longer than that of a longer axis.
+    is_stepped: bool,
+    /// Whether elements repeat along an axis, which then has no stride of its own.
+    is_repeated: bool,
 }
 
 fn row_major(rank: usize) -> Dims {
@@ -215,6 +219,8 @@ impl InMemory {
             order: Some(row_major(rank)),
             is_permuted: true,
             is_straight: true,
+            is_stepped: false,
+            is_repeated: false,
         }
     }
 
@@ -252,6 +258,17 @@ impl InMemory {
             MovementOf::Slice(slices) => slices.iter().all(|slice| slice.2 > 0),
             _ => true,
         };
+        let step = match op {
+            MovementOf::Step(steps) => steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(1),
+            MovementOf::Slice(slices) => slices.iter().map(|slice| slice.2.unsigned_abs()).max().unwrap_or(1),
+            _ => 1,
+        };
+        self.is_stepped |= step > 1;
+        self.is_repeated |= matches!(op, MovementOf::Expand(_) | MovementOf::BroadcastTo(_));
+        // PyTorch compares neighbours only, past those along which elements repeat, and asks strides where it pads.
+        let is_torch = self.library == ArrayLibrary::PyTorch;
+        let is_open = is_torch && self.is_stepped && (self.is_repeated || matches!(op, MovementOf::Pad(_)));
+        let before = before.filter(|_| !is_open);
         let Some(rank) = self.rank else {
             return self.begins_anew(op);
         };
@@ -262,6 +279,7 @@ impl InMemory {
         self.order = match op {
             MovementOf::Contiguous | MovementOf::Copy => {
                 (self.is_permuted, self.is_straight) = (true, true);
+                (self.is_stepped, self.is_repeated) = (false, false);
                 Some(row_major(rank))
             }
             MovementOf::Flip(_)
@@ -298,7 +316,7 @@ impl InMemory {
             }
             MovementOf::Squeeze(gone) => {
                 let gone: Dims = gone.iter().map(|&axis| resolved(axis, rank)).collect();
-                self.rank = Some(rank - gone.len());
+                self.rank = Some(rank.saturating_sub(gone.len()));
                 before.map(|order| {
                     let left = order.iter().filter(|axis| !gone.contains(axis));
                     left.map(|&old| old - gone.iter().filter(|&&axis| axis < old).count() as i64).collect()
@@ -311,7 +329,7 @@ impl InMemory {
             // NumPy's copies have axes along which elements repeat innermost, PyTorch's where they stand.
             MovementOf::Expand(shape) | MovementOf::BroadcastTo(shape) => {
                 self.rank = Some(shape.len());
-                (is_kept && self.library == ArrayLibrary::PyTorch).then(|| row_major(shape.len()))
+                (is_kept && is_torch).then(|| row_major(shape.len()))
             }
             MovementOf::AsStrided(shape, ..) => {
                 self.rank = Some(shape.len());
