@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    readme,
     release::{at, copy, write},
     steps,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
@@ -124,16 +125,17 @@ impl Tries<'_> {
         let path = self.workspace.path(GUIDE);
         let text = fs::read_to_string(&path).map_err(|error| at(&path, error))?;
         let mut programs: Vec<(PathBuf, String)> = Vec::new();
-        for (language, block) in blocks(&text) {
+        for block in readme::blocks(&text) {
+            let (language, block) = (block.language, block.lines.join("\n") + "\n");
             match language {
                 "c" | "cpp" if block.contains("int main(") => {
                     let source = self.scratch.join(format!("guide{}.{language}", programs.len()));
-                    write(&source, block)?;
+                    write(&source, &block)?;
                     programs.push((source, String::new()));
                 }
                 "text" => {
                     if let Some((_, printed)) = programs.last_mut() {
-                        *printed = block.to_owned();
+                        *printed = block;
                     }
                 }
                 _ => {}
@@ -219,22 +221,5 @@ impl Tries<'_> {
 
     fn with_shared<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         command.env("LD_LIBRARY_PATH", self.installed.join("lib"))
-    }
-}
-
-/// The fenced blocks of a text, each with its language.
-fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let parts: Vec<&str> = text.split("```").collect();
-    (1..parts.len()).step_by(2).filter_map(move |place| parts[place].split_once('\n'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_have_languages() {
-        let text = "a\n```c\nint main(void);\n```\nb\n```text\n1\n```\n";
-        assert_eq!(blocks(text).collect::<Vec<_>>(), [("c", "int main(void);\n"), ("text", "1\n")]);
     }
 }

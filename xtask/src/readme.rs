@@ -169,8 +169,18 @@ fn split(answer: &[String]) -> (&[String], Option<&String>) {
     }
 }
 
-/// The commands in the fenced blocks of a text.
-fn commands(text: &str) -> Vec<Shown> {
+/// A fenced block of a text.
+pub(crate) struct Block<'t> {
+    pub(crate) language: &'t str,
+    /// What stands before its fences.
+    indent: &'t str,
+    /// The index of its first line among those of the text.
+    begin: usize,
+    pub(crate) lines: Vec<&'t str>,
+}
+
+/// The fenced blocks of a text.
+pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -183,14 +193,23 @@ fn commands(text: &str) -> Vec<Shown> {
         let closes =
             |line: &&str| line.trim().starts_with(fence) && line.trim().trim_start_matches(&fence[..1]).is_empty();
         let end = lines[begin..].iter().position(closes).map_or(lines.len(), |length| begin + length);
-        let block: Vec<&str> = lines[begin..end].iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
-        let is_session = block.iter().any(|line| line.starts_with("$ "));
+        let lines = lines[begin..end].iter().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect();
+        found.push(Block { language, indent, begin, lines });
+        at = end + 1;
+    }
+    found
+}
+
+/// The commands in the fenced blocks of a text.
+fn commands(text: &str) -> Vec<Shown> {
+    let mut found = Vec::new();
+    for Block { language, indent, begin, lines } in blocks(text) {
+        let is_session = lines.iter().any(|line| line.starts_with("$ "));
         match language {
-            "sh" | "bash" | "console" if is_session => found.extend(session(&block, begin, indent)),
-            "sh" | "bash" => found.extend(script(&block, begin, indent)),
+            "sh" | "bash" | "console" if is_session => found.extend(session(&lines, begin, indent)),
+            "sh" | "bash" => found.extend(script(&lines, begin, indent)),
             _ => {}
         }
-        at = end + 1;
     }
     found
 }
