@@ -151,6 +151,8 @@ def main() -> None:
     rows = sum(check_method(page, wrong) for page in sorted(folder.glob("methods/*.md")))
     lines = sum(check_message(page, wrong) for page in sorted(folder.glob("errors/*.md")))
     print(f"{rows} lines of methods and {lines} of messages run", "with PyTorch" if torch is not None else "without PyTorch")
+    if rows == 0 or lines == 0:
+        sys.exit(f"{folder} has no pages with lines to run")
     if wrong:
         sys.exit("\n".join(itertools.islice(wrong, 60)))
 
