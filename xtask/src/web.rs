@@ -143,12 +143,13 @@ fn build_module(workspace: &Workspace, toolchain: &Toolchain, name: &str, featur
     let arguments =
         format!("build --profile wasm --package shapetracker-wasm --no-default-features --features {feature}");
     workspace.run(&mut toolchain.cargo(workspace, &arguments))?;
-    // Every byte is downloaded. The features are those that Rust's compiler uses for this target.
+    // Every byte is downloaded. The features are those that Rust's compiler uses for this target, whose linker keeps all data above
+    // the first 1,024 bytes: constants below that are added to addresses where they are read.
     let engine = workspace.target("wasm").join(TARGET).join("wasm/shapetracker_wasm.wasm");
     let smaller = engine.with_file_name(name);
     let features = "--enable-bulk-memory --enable-bulk-memory-opt --enable-multivalue --enable-mutable-globals \
                     --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext";
-    let mut optimise = workspace.command("node", "web/node_modules/binaryen/bin/wasm-opt -Oz");
+    let mut optimise = workspace.command("node", "web/node_modules/binaryen/bin/wasm-opt -Oz --low-memory-unused");
     workspace.run(optimise.args(features.split_whitespace()).arg(&engine).arg("-o").arg(&smaller))?;
     copy(&smaller, &workspace.path("web/public"), name)
 }

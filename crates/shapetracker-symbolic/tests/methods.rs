@@ -506,7 +506,7 @@ fn copies_lie_as_those_of_the_numbers() {
             let tracker = match newest(&text) {
                 Ok(tracker) => tracker,
                 Err(err) => {
-                    let said = "where the elements of the copy lie depends on strides";
+                    let said = "where the copy lies depends on strides";
                     assert!(err.message().starts_with(said), "{text}: {err}");
                     refused += 1;
                     continue;

@@ -151,8 +151,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                         ArrayLibrary::NumPy => "`copy(order='C')`",
                     };
                     let message = format!(
-                        "where the elements of the copy lie depends on strides, which are not followed this far where sizes have \
-                         names: write {row_major} in its place for row-major order"
+                        "where the copy lies depends on strides, which are not followed this far with names: write {row_major} for \
+                         row-major order"
                     );
                     self.error_at(begin..self.last, message)
                 })?)

@@ -11,7 +11,8 @@ use crate::notation::parsed::Parsed;
 use crate::notation::parser::{Num, Nums, Reader};
 use crate::notation::{ArrayLibrary, ChainStartOf};
 use crate::number::Number;
-use crate::{Dims, MovementOf};
+use crate::operation::Arguments;
+use crate::{Dims, MovementKind, MovementOf};
 
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether the call says in which order NumPy reads elements; of an array of which nothing is known only NumPy's calls do.
@@ -82,14 +83,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     pub(super) fn in_memory<'p>(&self, parsed: &'p mut Parsed<Num<A>>, library: ArrayLibrary) -> Option<&'p InMemory> {
         let mut known = match parsed.order.take().filter(|known| known.library == library) {
             Some(known) => known,
-            None => InMemory::new(
-                library,
-                match (&parsed.start, self.base) {
+            None => {
+                let rank = match (&parsed.start, self.base) {
                     (ChainStartOf::Shape(shape), _) => shape.len(),
                     (ChainStartOf::Nothing, Some(base)) => base.len(),
                     _ => return None,
-                },
-            ),
+                };
+                InMemory::new(library, 0, rank)
+            }
         };
         while known.done < parsed.ops.len() {
             let (call, range) = parsed.call(known.done);
@@ -191,8 +192,7 @@ pub(in crate::notation) struct InMemory {
     library: ArrayLibrary,
     /// After so many operations.
     done: usize,
-    /// The number of axes, where it is known.
-    rank: Option<usize>,
+    rank: usize,
     /// The outermost axis first.
     order: Option<Dims>,
     /// Whether nothing was done since it was new but axes permuted.
@@ -203,6 +203,8 @@ pub(in crate::notation) struct InMemory {
     is_stepped: bool,
     /// Whether elements repeat along an axis, which then has no stride of its own.
     is_repeated: bool,
+    /// Whether how many axes there are depends on sizes.
+    is_lost: bool,
 }
 
 fn row_major(rank: usize) -> Dims {
@@ -210,26 +212,29 @@ fn row_major(rank: usize) -> Dims {
 }
 
 impl InMemory {
-    /// A new array with so many axes.
-    fn new(library: ArrayLibrary, rank: usize) -> Self {
+    /// A new array with so many axes, after so many operations.
+    fn new(library: ArrayLibrary, done: usize, rank: usize) -> Self {
+        let order = Some(row_major(rank));
         InMemory {
             library,
-            done: 0,
-            rank: Some(rank),
-            order: Some(row_major(rank)),
+            done,
+            rank,
+            order,
             is_permuted: true,
             is_straight: true,
             is_stepped: false,
             is_repeated: false,
+            is_lost: false,
         }
     }
 
     /// The axes of a copy in this order, K or A, the outermost first.
     pub(super) fn axes_of_copy(&self, order: Order) -> Option<Dims> {
-        let axes = self.order.clone()?;
         // Other permutations may be in the order of columns, too, where sizes are 1, and what has gaps where it has none.
-        let is_known = order == Order::Keep || axes.is_sorted() || self.is_permuted && axes.iter().rev().is_sorted();
-        is_known.then_some(axes)
+        let is_known = |axes: &&Dims| {
+            order == Order::Keep || axes.is_sorted() || self.is_permuted && axes.iter().rev().is_sorted()
+        };
+        self.order.as_ref().filter(|_| !self.is_lost).filter(is_known).cloned()
     }
 
     /// The axes in the order in which NumPy reads the elements, which goes along memory.
@@ -238,119 +243,77 @@ impl InMemory {
     }
 
     fn does<N: Number>(&mut self, call: Call, op: &MovementOf<N>) {
-        let is_one_by_one = matches!(
-            call,
-            Call::Plain
-                | Call::Ordered
-                | Call::View
-                | Call::Flatten
-                | Call::Ravel
-                | Call::Index
-                | Call::Copy(_)
-                | Call::Convert(_)
-                | Call::Typed(_)
-        );
-        let before = self.order.take().filter(|_| is_one_by_one);
-        self.is_permuted &= matches!(op, MovementOf::Permute(_) | MovementOf::Transpose(..));
-        self.is_straight &= match op {
-            MovementOf::Flip(_) | MovementOf::FlipEach(_) => false,
-            MovementOf::Step(steps) => steps.iter().all(|&step| step > 0),
-            MovementOf::Slice(slices) => slices.iter().all(|slice| slice.2 > 0),
-            _ => true,
-        };
-        let step = match op {
-            MovementOf::Step(steps) => steps.iter().map(|step| step.unsigned_abs()).max().unwrap_or(1),
-            MovementOf::Slice(slices) => slices.iter().map(|slice| slice.2.unsigned_abs()).max().unwrap_or(1),
-            _ => 1,
-        };
-        self.is_stepped |= step > 1;
-        self.is_repeated |= matches!(op, MovementOf::Expand(_) | MovementOf::BroadcastTo(_));
-        // PyTorch compares neighbours only, past those along which elements repeat, and asks strides where it pads.
-        let is_torch = self.library == ArrayLibrary::PyTorch;
-        let is_open = is_torch && self.is_stepped && (self.is_repeated || matches!(op, MovementOf::Pad(_)));
-        let before = before.filter(|_| !is_open);
-        let Some(rank) = self.rank else {
-            return self.begins_anew(op);
-        };
-        let resolved = |axis: i64, rank: usize| if axis < 0 { axis + rank as i64 } else { axis };
-        // What is made of axes that lie in row-major order lies so, be it a view or a copy.
-        let is_kept = before.as_ref().is_some_and(|order| order.is_sorted());
-        let renamed = |to: &dyn Fn(i64) -> i64| before.as_ref().map(|order| order.iter().map(|&old| to(old)).collect());
-        self.order = match op {
-            MovementOf::Contiguous | MovementOf::Copy => {
-                (self.is_permuted, self.is_straight) = (true, true);
-                (self.is_stepped, self.is_repeated) = (false, false);
-                Some(row_major(rank))
-            }
-            MovementOf::Flip(_)
-            | MovementOf::FlipEach(_)
-            | MovementOf::Shrink(_)
-            | MovementOf::Slice(_)
-            | MovementOf::Step(_) => before,
-            MovementOf::Pad(_) => is_kept.then(|| row_major(rank)),
-            MovementOf::Permute(axes) => {
-                renamed(&|old| axes.iter().position(|&axis| resolved(axis, rank) == old).unwrap_or_default() as i64)
-            }
-            MovementOf::Transpose(a, b) => {
-                let [a, b] = [a, b].map(|&axis| resolved(axis, rank));
-                renamed(&|old| {
-                    if old == a {
-                        b
-                    } else if old == b {
-                        a
-                    } else {
-                        old
-                    }
-                })
-            }
-            MovementOf::Unsqueeze(at) => {
-                self.rank = Some(rank + 1);
-                let at = resolved(*at, rank + 1);
-                let moved: Option<Dims> = renamed(&|old| old + i64::from(old >= at));
-                moved.map(|mut order| {
-                    // Before the axis behind it, so that row-major order stays what it is.
-                    let place = order.iter().position(|&axis| axis == at + 1).unwrap_or(order.len());
-                    order.insert(place, at);
-                    order
-                })
-            }
-            MovementOf::Squeeze(gone) => {
-                let gone: Dims = gone.iter().map(|&axis| resolved(axis, rank)).collect();
-                self.rank = Some(rank.saturating_sub(gone.len()));
-                before.map(|order| {
-                    let left = order.iter().filter(|axis| !gone.contains(axis));
-                    left.map(|&old| old - gone.iter().filter(|&&axis| axis < old).count() as i64).collect()
-                })
-            }
-            MovementOf::Reshape(shape) => {
-                self.rank = Some(shape.len());
-                is_kept.then(|| row_major(shape.len()))
-            }
-            // NumPy's copies have axes along which elements repeat innermost, PyTorch's where they stand.
-            MovementOf::Expand(shape) | MovementOf::BroadcastTo(shape) => {
-                self.rank = Some(shape.len());
-                (is_kept && is_torch).then(|| row_major(shape.len()))
-            }
-            MovementOf::AsStrided(shape, ..) => {
-                self.rank = Some(shape.len());
-                None
-            }
-            // How many axes are left depends on the sizes.
-            MovementOf::SqueezeAll => {
-                self.rank = None;
-                None
-            }
-        };
+        let (kind, arguments) = op.parts();
+        let (mut axes, mut count) = (Dims::new(), 0);
+        match arguments {
+            Arguments::Integers(list) | Arguments::ListedAxes(list) => axes.extend(list.iter().copied()),
+            Arguments::TwoAxes(a, b) => axes.extend([a, b]),
+            Arguments::Axis(axis) => axes.push(axis),
+            Arguments::Slices(slices) => axes.extend(slices.iter().map(|slice| slice.2)),
+            Arguments::Numbers(list) | Arguments::Strided(list, ..) => count = list.len(),
+            _ => {}
+        }
+        self.is_lost |= matches!(op, MovementOf::SqueezeAll);
+        self.does_kind(call, kind, axes, count);
     }
 
-    /// The same where the number of axes is not known.
-    fn begins_anew<N: Number>(&mut self, op: &MovementOf<N>) {
-        self.rank = match op {
-            MovementOf::Reshape(shape) | MovementOf::Expand(shape) | MovementOf::BroadcastTo(shape) => {
-                Some(shape.len())
+    /// Does an operation with axes or steps, or a number of sizes.
+    fn does_kind(&mut self, call: Call, kind: MovementKind, mut axes: Dims, count: usize) {
+        use MovementKind as Kind;
+        // Others put elements where they like.
+        use Call::{Convert, Copy, Flatten, Index, Ordered, Plain, Ravel, Typed, View};
+        let is_one_by_one =
+            matches!(call, Plain | Ordered | View | Flatten | Ravel | Index | Copy(_) | Convert(_) | Typed(_));
+        let is_torch = self.library == ArrayLibrary::PyTorch;
+        self.is_permuted &= matches!(kind, Kind::Permute | Kind::Transpose);
+        self.is_straight &= kind != Kind::Flip;
+        if matches!(kind, Kind::Step | Kind::Slice) {
+            self.is_straight &= axes.iter().all(|&step| step > 0);
+            self.is_stepped |= axes.iter().any(|step| step.unsigned_abs() > 1);
+        }
+        self.is_repeated |= matches!(kind, Kind::Expand | Kind::BroadcastTo);
+        // PyTorch compares neighbours only, past those along which elements repeat, and asks strides where it pads; NumPy has axes along
+        // which elements repeat innermost.
+        let is_open =
+            if is_torch { self.is_stepped && (self.is_repeated || kind == Kind::Pad) } else { self.is_repeated };
+        let before = self.order.take().filter(|_| is_one_by_one && !is_open);
+        let is_kept = before.as_ref().is_some_and(|order| order.is_sorted());
+        let before = before.unwrap_or_default();
+        let rank = self.rank as i64;
+        if matches!(kind, Kind::Permute | Kind::Transpose | Kind::Squeeze | Kind::Unsqueeze) {
+            let rank = rank + i64::from(kind == Kind::Unsqueeze);
+            axes.iter_mut().filter(|axis| **axis < 0).for_each(|axis| *axis += rank);
+        }
+        let is_known = !before.is_empty();
+        // What is made of axes in row-major order lies so, be it a view or a copy.
+        self.order = match kind {
+            Kind::Contiguous | Kind::Copy => {
+                *self = InMemory { is_lost: self.is_lost, ..InMemory::new(self.library, self.done, self.rank) };
+                return;
             }
-            MovementOf::Permute(axes) => Some(axes.len()),
-            _ => None,
+            Kind::Flip | Kind::Shrink | Kind::Slice | Kind::Step => is_known.then_some(before),
+            Kind::Permute | Kind::Transpose => {
+                if kind == Kind::Transpose {
+                    let mut swapped = row_major(self.rank);
+                    if let [a, b] = axes[..]
+                        && a.max(b) < rank
+                    {
+                        swapped.swap(a as usize, b as usize);
+                    }
+                    axes = swapped;
+                }
+                let to = |old: &i64| axes.iter().position(|axis| axis == old).map(|axis| axis as i64);
+                before.iter().map(to).collect::<Option<Dims>>().filter(|_| is_known)
+            }
+            _ => {
+                self.rank = match kind {
+                    Kind::Pad => self.rank,
+                    Kind::Unsqueeze => self.rank + 1,
+                    Kind::Squeeze => self.rank.saturating_sub(axes.len()),
+                    _ => count,
+                };
+                (is_kept && kind != Kind::AsStrided).then(|| row_major(self.rank))
+            }
         };
     }
 }
