@@ -25,7 +25,8 @@ const heads: Plugin = {
 const CORE = new RegExp(
   [
     String.raw`node_modules\/`,
-    String.raw`src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|parts|presets|typing)\.ts`,
+    String.raw`npm\/dist\/engine\.js`,
+    String.raw`src\/(ask|copying|faults|focus|fragment|lane|layout|numbers|page|parts|presets|typing)\.ts`,
     String.raw`src\/draw\/(grid|sheet|theme|tiles)\.ts`,
     String.raw`src\/panes\/(controls|copybutton|live|missing|mistake|pane|prose|scrub)\.tsx`,
   ].join("|"),
@@ -68,6 +69,8 @@ const imports: Plugin = {
 // The page works under any path of any static host, so nothing in it may name where it lies.
 export default defineConfig({
   base: "./",
+  // The package of the engine is a folder beside this one.
+  server: { fs: { allow: [".."] } },
   plugins: [heads, imports, offline],
   build: {
     target: "es2022",

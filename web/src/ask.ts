@@ -3,7 +3,7 @@
  * modules, each of which is fetched and compiled once, for all workers: the first at once, the others when they are needed.
  */
 import { effect, signal } from "@preact/signals-core";
-import { moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "./engine";
+import { compiled, moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "shapetracker/engine";
 import { pictured } from "./panes/later";
 import { missingText, part, Refused } from "./parts";
 import type { Ask, Begin } from "./worker";
@@ -215,16 +215,12 @@ async function bring(name: ModuleName): Promise<void> {
   putAll();
 }
 
-/** Fetches a module; it is compiled while it comes. */
+/** Fetches a module. */
 async function fetched(file: string): Promise<WebAssembly.Module> {
   const response = await fetch(new URL(file, document.baseURI));
   if (!response.ok) throw new Refused(`${response.status} ${response.statusText}`.trim());
-  // Static hosts do not always serve the type that compiling while streaming demands.
-  const streams = response.headers.get("content-type")?.startsWith("application/wasm") === true;
   try {
-    return await (streams
-      ? WebAssembly.compileStreaming(response)
-      : WebAssembly.compile(await response.arrayBuffer()));
+    return await compiled(response);
   } catch (error) {
     // What came is no module, or not all of it came.
     throw error instanceof WebAssembly.CompileError ? new Refused("what came in its place cannot be started") : error;

@@ -1,5 +1,5 @@
 /** The expression of a stack of views as it comes about, before anything is simplified: of each view the index, and of all the masks. */
-import type { FreeSource, View } from "./engine";
+import type { FreeSource, View } from "shapetracker/engine";
 
 /** A longer text is no lesson, and more than the page reads. */
 const LONGEST = 4000;

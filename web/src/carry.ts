@@ -1,6 +1,6 @@
 /** The layout that is there as the input of another mode. */
 import { ask } from "./ask";
-import type { Requests, Source, View } from "./engine";
+import type { Requests, Source, View } from "shapetracker/engine";
 import { handText } from "./hand";
 import { current, layout, result, stations } from "./layout";
 import { sentence } from "./panes/mistake";

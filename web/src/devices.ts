@@ -1,7 +1,7 @@
 /** A base that is spread over devices, and what becomes of the operations. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask } from "./ask";
-import type { DevicesAnswer, Fault } from "./engine";
+import type { DevicesAnswer, Fault } from "shapetracker/engine";
 import { blocks, current, start, trouble } from "./layout";
 import { tuple } from "./numbers";
 import { page } from "./page";

@@ -1,5 +1,5 @@
 /** Changes of the chain that are made to its blocks. */
-import type { Operation } from "./engine";
+import type { Operation } from "shapetracker/engine";
 import { blocks, chainText, start } from "./layout";
 import { AFRESH, change } from "./page";
 

@@ -1,7 +1,7 @@
 /** The one element that all panes are about: the selected one, or the one that is pointed at. */
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
-import type { Integer, TraceAnswer } from "./engine";
+import type { Integer, TraceAnswer } from "shapetracker/engine";
 import { current, layout, type Layout } from "./layout";
 import { at, change } from "./page";
 

@@ -1,5 +1,5 @@
 /** A view that is entered by hand, as the text that the engine reads. */
-import type { Span } from "./engine";
+import type { Span } from "shapetracker/engine";
 import type { HandAxis } from "./page";
 
 /** One field: of an axis, or the offset. */

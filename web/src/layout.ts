@@ -1,7 +1,6 @@
 /** The layout that the page is about: what the engine says of the text, and whether that is still the text. */
 import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask, READING } from "./ask";
-import { isMistake } from "./engine";
 import type {
   ChainResult,
   ChainSource,
@@ -15,7 +14,8 @@ import type {
   Span,
   Start,
   Step,
-} from "./engine";
+} from "shapetracker/engine";
+import { isMistake } from "./faults";
 import type { HandPiece } from "./hand";
 import { counted, tuple } from "./numbers";
 import { arrived, missingText, part } from "./parts";

@@ -1,5 +1,5 @@
 /** Numbers as they are shown. */
-import type { Integer } from "./engine";
+import type { Integer } from "shapetracker/engine";
 
 /** Integers with thin spaces between groups of three, and a true minus sign. */
 export function pretty(value: Integer | bigint): string {

@@ -1,6 +1,6 @@
 /** Everything that a link restores, in one signal; the browser's history is undo. */
 import { computed, signal } from "@preact/signals-core";
-import type { Language } from "./engine";
+import type { Language } from "shapetracker/engine";
 import { listed, LONGEST_FRAGMENT, read, unlisted, write, type Fields } from "./fragment";
 import { FIRST } from "./presets";
 

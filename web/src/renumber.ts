@@ -1,7 +1,7 @@
 /** A number of a block that is changed, and what follows from it for the other blocks. */
 import { ask } from "./ask";
 import { pieces, rewrite, type Piece } from "./edit";
-import type { Fault, Integer } from "./engine";
+import type { Fault, Integer } from "shapetracker/engine";
 import { blocks, chainText, start } from "./layout";
 import { chain } from "./page";
 import { refusal } from "./typing";

@@ -1,5 +1,5 @@
 /** Small pictures of large tensors: which elements they show, and in which colours. */
-import type { Integer } from "./engine";
+import type { Integer } from "shapetracker/engine";
 import { fixedPlaces } from "./lane";
 import type { Place } from "./page";
 

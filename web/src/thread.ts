@@ -1,7 +1,7 @@
 /** The element in focus on its way: its index in the base, after each operation, and the address that it reads. */
 import { effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
-import type { Integer } from "./engine";
+import type { Integer } from "shapetracker/engine";
 import { detail, pointed } from "./focus";
 import { layout, result, shown, stations, type Station } from "./layout";
 import { change } from "./page";

@@ -1,6 +1,6 @@
 /** Whether someone is in the middle of typing: then what is wrong may only be not finished yet. */
 import { computed, signal } from "@preact/signals-core";
-import { isMistake } from "./engine";
+import { isMistake } from "./faults";
 import { trouble } from "./layout";
 
 /** A mistake is told of when nothing has been typed for so long. */

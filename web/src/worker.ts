@@ -1,5 +1,5 @@
 /** A worker that answers the page's requests one by one, so that the page itself never waits. */
-import { Engine, type ModuleName, type Requests } from "./engine";
+import { Engine, type ModuleName, type Requests } from "shapetracker/engine";
 
 /** A module of the engine, before the first request for it. */
 export interface Begin {

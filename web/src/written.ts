@@ -2,7 +2,7 @@
 import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import { byViews } from "./byviews";
-import type { Expression, FreeSource, Integer } from "./engine";
+import type { Expression, FreeSource, Integer } from "shapetracker/engine";
 import { detail } from "./focus";
 import { current, layout, type Layout } from "./layout";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { byViews } from "../src/byviews";
-import { Engine, moduleOf, type Requests, type Source } from "../src/engine";
+import { Engine, moduleOf, type Requests, type Source } from "shapetracker/engine";
 
 const engines = new Map<string, Engine>();
 

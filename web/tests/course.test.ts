@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { leave, visit, type Watched } from "./browser";
-import { Engine } from "../src/engine";
+import { Engine } from "shapetracker/engine";
 import { DIST } from "./server";
 import { stage } from "./setup";
 

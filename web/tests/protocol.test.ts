@@ -1,7 +1,7 @@
 /** The engine in WebAssembly gives the answers that the types of the page were checked against. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { Engine, moduleOf, type ModuleName } from "../src/engine";
+import { Engine, moduleOf, type ModuleName } from "shapetracker/engine";
 import { samples } from "./protocol";
 
 test("the engine answers as the samples say", async () => {

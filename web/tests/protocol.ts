@@ -1,5 +1,5 @@
 /**
- * What the engine answers to some requests. `tsc` checks that the types of `src/engine.ts` describe these answers with no
+ * What the engine answers to some requests. `tsc` checks that the types of the package `shapetracker` describe these answers with no
  * field too many or too few, and `protocol.test.ts` that the engine in WebAssembly gives them.
  *
  * Written by the tests of the engine: `BLESS=1 cargo test -p shapetracker-wasm` writes it again.
@@ -15,7 +15,7 @@ import type {
   Start,
   Verdict,
   Witness,
-} from "../src/engine";
+} from "shapetracker/engine";
 
 type Name = keyof Requests;
 type Answered<Op extends Name> = { op: Op; request: Requests[Op]["request"]; answer: Requests[Op]["answer"] };

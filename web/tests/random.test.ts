@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { Engine, moduleOf, type Integer, type ModuleName, type Source } from "../src/engine";
+import { Engine, moduleOf, type Integer, type ModuleName, type Source } from "shapetracker/engine";
 import { leave, open, settled } from "./browser";
 import { DIST } from "./server";
 import { stage } from "./setup";

@@ -24,14 +24,14 @@ export interface Served {
   server: Server;
 }
 
-/** Serves the built page on a free port of this machine; with `gzip` compressed, as static hosts do it. */
-export function serve(path = "/any/path/", gzip = false): Promise<Served> {
+/** Serves the built page, or another folder, on a free port of this machine; with `gzip` compressed, as static hosts do it. */
+export function serve(path = "/any/path/", gzip = false, folder = DIST): Promise<Served> {
   const zipped = new Map<string, Buffer>();
   const server = createServer((request, response) => {
     const asked = new URL(request.url ?? "/", "http://localhost").pathname;
     const name = asked === path ? "index.html" : asked.slice(path.length);
-    const file = join(DIST, normalize(name));
-    if (!asked.startsWith(path) || !file.startsWith(DIST) || !existsSync(file) || !statSync(file).isFile()) {
+    const file = join(folder, normalize(name));
+    if (!asked.startsWith(path) || !file.startsWith(folder) || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404).end();
       return;
     }

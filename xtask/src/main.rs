@@ -3,6 +3,7 @@
 mod c;
 mod clock;
 mod compiler;
+mod npm;
 mod package;
 mod readme;
 mod release;

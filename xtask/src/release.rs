@@ -18,13 +18,13 @@ use std::{
 };
 
 use crate::{
-    c, package, site, steps, toolchains, web,
+    c, npm, package, site, steps, toolchains, web,
     workspace::{Outcome, Stop, Workspace, captured, failed, path_with, skipped},
 };
 
 /// The file that lists the others. It is written last: a folder that has it is complete.
 const CHECKSUMS: &str = "SHA256SUMS";
-const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+pub(crate) const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 /// Where shells look for completions below the folder that the command is installed under.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "share/bash-completion/completions/shapetracker"),
@@ -61,6 +61,7 @@ pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
     let release = Release::begin(workspace, "distribution", true)?;
     web::build(workspace)?;
     release.page()?;
+    npm::try_packed(workspace, &npm::pack(workspace, &release.folder)?, &release.scratch.0.join("npm"))?;
     release.crates()?;
     release.command()?;
     release.c_interface()?;

@@ -1,4 +1,4 @@
-//! The explorer: its engine in WebAssembly, its page, and its tests in a browser.
+//! The explorer: its engine in WebAssembly, which is a package for JavaScript, its page, and its tests in a browser.
 
 use std::{
     env,
@@ -12,7 +12,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 
 use crate::{
-    steps, toolchains,
+    npm, steps, toolchains,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -114,6 +114,7 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
     for (name, feature, _) in MODULES {
         build_module(workspace, &toolchain, name, feature)?;
     }
+    npm::fill(workspace)?;
 
     workspace.run(&mut npm(workspace, "run build"))?;
     let page = workspace.path("crates/shapetracker-cli/page");
@@ -138,7 +139,7 @@ pub(crate) fn is_for_the_command(name: &str) -> bool {
     name != "preview.png"
 }
 
-/// Builds a module of the engine, and puts it where the page finds it.
+/// Builds a module of the engine, and puts it into the package for JavaScript and where the page finds it.
 fn build_module(workspace: &Workspace, toolchain: &Toolchain, name: &str, feature: &str) -> Outcome {
     let arguments =
         format!("build --profile wasm --package shapetracker-wasm --no-default-features --features {feature}");
@@ -151,10 +152,11 @@ fn build_module(workspace: &Workspace, toolchain: &Toolchain, name: &str, featur
                     --enable-nontrapping-float-to-int --enable-reference-types --enable-sign-ext";
     let mut optimise = workspace.command("node", "web/node_modules/binaryen/bin/wasm-opt -Oz --low-memory-unused");
     workspace.run(optimise.args(features.split_whitespace()).arg(&engine).arg("-o").arg(&smaller))?;
+    copy(&smaller, &workspace.path(npm::FOLDER).join("dist"), name)?;
     copy(&smaller, &workspace.path("web/public"), name)
 }
 
-/// Builds everything, and checks the sizes.
+/// Builds everything, checks the sizes, and tries the package for JavaScript.
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
     build(workspace)?;
     let mut is_small = true;
@@ -174,7 +176,10 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     }
     check("scripts loaded at once", at_once, MOST_SCRIPT);
     anstream::println!("scripts loaded later: {later} bytes gzipped");
-    if is_small { Ok(()) } else { Err(failed("the page is larger than it may be")) }
+    if !is_small {
+        return Err(failed("the page is larger than it may be"));
+    }
+    npm::check(workspace)
 }
 
 /// The scripts that the page loads at once: what its HTML names, with what these import, and the worker of the engine.
@@ -262,7 +267,7 @@ fn install_packages(workspace: &Workspace) -> Outcome {
 }
 
 /// `npm` with arguments as they would be typed, to be run in the folder of the page.
-fn npm(workspace: &Workspace, arguments: &str) -> Command {
+pub(crate) fn npm(workspace: &Workspace, arguments: &str) -> Command {
     let name = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let mut command = workspace.command(name, arguments);
     // The tests use a browser that is there already.
@@ -322,7 +327,7 @@ pub(crate) fn gzipped_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> R
     files(folder)?.iter().filter(|(name, _)| is_meant(name)).map(|(_, path)| gzipped(path)).sum()
 }
 
-fn gzipped(path: &Path) -> Result<usize, Stop> {
+pub(crate) fn gzipped(path: &Path) -> Result<usize, Stop> {
     let zipped = || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&fs::read(path)?)?;

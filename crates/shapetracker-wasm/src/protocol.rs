@@ -1,7 +1,8 @@
-//! Samples of requests with their answers, as a file of TypeScript that the page's types are checked against.
+//! Samples of requests with their answers, as a file of TypeScript that the types of the npm package, which the page has too, are
+//! checked against.
 //!
-//! `web/src/engine.ts` describes requests and answers by hand. The samples are written as object literals with the types
-//! that the page gives them, so that `tsc` fails where the engine answers with a field that the types do not have,
+//! `npm/src/engine.ts` describes requests and answers by hand. The samples are written as object literals with the types
+//! that it gives them, so that `tsc` fails where the engine answers with a field that the types do not have,
 //! without one that they demand, or with a value of another type. This test fails when the file is not what the engine
 //! answers now: `BLESS=1 cargo test -p shapetracker-wasm` writes it again.
 
@@ -120,7 +121,7 @@ const REQUESTS: &[&str] = &[
     r#"{"op":"devices","text":"(4, 6) @ 2 : S(3)","chain":""}"#,
 ];
 
-/// Unions of texts in the page's types, and where their members stand in answers: in a field of this name, of an object
+/// Unions of texts in these types, and where their members stand in answers: in a field of this name, of an object
 /// that also has that field.
 const UNIONS: [(&str, &str, &str); 9] = [
     ("NodeKind", "kind", "operands"),
@@ -135,7 +136,7 @@ const UNIONS: [(&str, &str, &str); 9] = [
 ];
 
 const HEAD: &str = r#"/**
- * What the engine answers to some requests. `tsc` checks that the types of `src/engine.ts` describe these answers with no
+ * What the engine answers to some requests. `tsc` checks that the types of the package `shapetracker` describe these answers with no
  * field too many or too few, and `protocol.test.ts` that the engine in WebAssembly gives them.
  *
  * Written by the tests of the engine: `BLESS=1 cargo test -p shapetracker-wasm` writes it again.
@@ -151,7 +152,7 @@ import type {
   Start,
   Verdict,
   Witness,
-} from "../src/engine";
+} from "shapetracker/engine";
 
 type Name = keyof Requests;
 type Answered<Op extends Name> = { op: Op; request: Requests[Op]["request"]; answer: Requests[Op]["answer"] };
@@ -162,7 +163,7 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 "#;
 
 #[test]
-fn the_page_knows_the_types_of_all_answers() {
+fn the_package_knows_the_types_of_all_answers() {
     let mut file = HEAD.to_owned() + "\nexport const samples = [\n";
     let (mut ops, mut members) = (BTreeSet::new(), [const { BTreeSet::new() }; UNIONS.len()]);
     for text in REQUESTS {

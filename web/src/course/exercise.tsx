@@ -1,7 +1,7 @@
 /** An exercise: what is asked for beside what one has, an answer, and what the engine says of it. */
 import { Fragment, h, type ComponentChildren } from "preact";
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals-core";
-import type { Source } from "../engine";
+import type { Source } from "shapetracker/engine";
 import { handText } from "../hand";
 import { live } from "../panes/live";
 import { Prose } from "../panes/prose";

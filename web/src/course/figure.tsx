@@ -1,7 +1,7 @@
 /** The parts of a live figure: the tensor as a grid, memory as a strip, and the rule that leads from one to the other. */
 import { Fragment, h, type ComponentChildren } from "preact";
 import { computed, signal } from "@preact/signals-core";
-import type { Integer } from "../engine";
+import type { Integer } from "shapetracker/engine";
 import { write, type Fields } from "../fragment";
 import { plan, usualPlaces } from "../lane";
 import { bracket, clamp, plain, tuple } from "../numbers";

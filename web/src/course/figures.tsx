@@ -1,7 +1,7 @@
 /** The figures of the lessons. */
 import { Fragment, h } from "preact";
 import { computed, signal } from "@preact/signals-core";
-import type { FreeSource, Source } from "../engine";
+import type { FreeSource, Source } from "shapetracker/engine";
 import { handText } from "../hand";
 import { tuple } from "../numbers";
 import { DEFAULT, fieldsOf, type FreeVariable, type HandAxis } from "../page";

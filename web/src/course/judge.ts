@@ -1,6 +1,7 @@
 /** Whether an answer to an exercise is right. The engine compares; what is wrong is said with the first difference. */
 import { ask } from "../ask";
-import { isMistake, type ChainAnswer, type Fault, type Integer, type Source } from "../engine";
+import type { ChainAnswer, Fault, Integer, Source } from "shapetracker/engine";
+import { isMistake } from "../faults";
 import { bracket, plain, tuple } from "../numbers";
 
 export interface Judgement {

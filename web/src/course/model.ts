@@ -2,7 +2,7 @@
 import { effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import { arrived } from "../parts";
-import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Start, Step, TraceAnswer } from "../engine";
+import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Start, Step, TraceAnswer } from "shapetracker/engine";
 
 /** A layout that can be drawn. */
 export interface State {

@@ -1,5 +1,5 @@
 /** The tensor grid on a canvas. */
-import type { Integer } from "../engine";
+import type { Integer } from "shapetracker/engine";
 import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
 import { addressText, clamp, pretty } from "../numbers";

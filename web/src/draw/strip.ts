@@ -1,7 +1,7 @@
 /** The memory strip on a canvas. */
 import { signal } from "@preact/signals-core";
 import { ask, drop } from "../ask";
-import type { CoverageAnswer, Integer } from "../engine";
+import type { CoverageAnswer, Integer } from "shapetracker/engine";
 import type { Layout } from "../layout";
 import { addressText, clamp, integer } from "../numbers";
 import type { Camera } from "../page";

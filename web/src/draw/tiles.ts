@@ -1,7 +1,7 @@
 /** Tiles of the grid: only those that are seen are asked for, a few at a time, the nearest to the middle first. */
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import { addressOf, type Integer, type Source } from "../engine";
+import { addressOf, type Integer, type Source } from "shapetracker/engine";
 import type { Lane, Plan } from "../lane";
 import type { Layout } from "../layout";
 import { mixed, type Theme } from "./theme";

@@ -1,7 +1,7 @@
 /** The other tabs: the elements of a tile by their threads, and what an operation makes of two layouts. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { AlgebraAnswer, Answer, LayoutOperation, OwnersAnswer } from "../engine";
+import type { AlgebraAnswer, Answer, LayoutOperation, OwnersAnswer } from "shapetracker/engine";
 import { arrived } from "../parts";
 import { state, type Tab } from "./model";
 

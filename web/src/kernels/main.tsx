@@ -1,6 +1,6 @@
 /** The page of threads and banks: layouts of GPU kernels, the answer first, and then the pictures. */
 import { Fragment, h, render } from "preact";
-import { isMistake } from "../engine";
+import { isMistake } from "../faults";
 import { live } from "../panes/live";
 import { Prose } from "../panes/prose";
 import { sentence } from "../panes/mistake";

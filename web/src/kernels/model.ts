@@ -1,7 +1,7 @@
 /** What the page of threads and banks is about: the layouts as they are typed, what is looked at, and what the engine says of it. */
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { Fault, KernelAnswer } from "../engine";
+import type { Fault, KernelAnswer } from "shapetracker/engine";
 import { LONGEST_FRAGMENT, read, write } from "../fragment";
 import { arrived } from "../parts";
 

@@ -1,6 +1,6 @@
 /** The table of a warp, and shared memory as an instruction of it finds it. */
 import { Fragment, h } from "preact";
-import type { KernelAnswer, KernelPicture } from "../engine";
+import type { KernelAnswer, KernelPicture } from "shapetracker/engine";
 import { plain, pretty } from "../numbers";
 import { live } from "../panes/live";
 import { after, change, isAfter, picture, pointed, selected, state } from "./model";

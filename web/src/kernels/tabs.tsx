@@ -1,6 +1,7 @@
 /** The tabs: which there are, and those that are not about banks. */
 import { Fragment, h } from "preact";
-import { isMistake, type Fault, type LayoutOperation, type LayoutTable } from "../engine";
+import type { Fault, LayoutOperation, LayoutTable } from "shapetracker/engine";
+import { isMistake } from "../faults";
 import { plain, pretty } from "../numbers";
 import { live } from "../panes/live";
 import { sentence } from "../panes/mistake";

@@ -3,7 +3,7 @@ import { Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
 import "../adopt";
 import { ask, engine } from "../ask";
-import type { AdviceAnswer, NamedAdvice, Operation } from "../engine";
+import type { AdviceAnswer, NamedAdvice, Operation } from "shapetracker/engine";
 import { blocks, named, start, stations, trouble } from "../layout";
 import { AFRESH, change, page } from "../page";
 import { asked } from "./asked";

@@ -2,7 +2,7 @@
 import { h, type ComponentType } from "preact";
 import { computed, signal, type ReadonlySignal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { OperationHelp } from "../engine";
+import type { OperationHelp } from "shapetracker/engine";
 import { AFRESH, chain, change } from "../page";
 import { pasted, typed } from "../typing";
 import { live } from "./live";

@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import { addressOf, type TraceLevel, type View } from "../engine";
+import { addressOf, type TraceLevel, type View } from "shapetracker/engine";
 import { bracket, pretty, tuple } from "../numbers";
 import { indexAt } from "../reel";
 import { live } from "./live";

@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { DescribeAnswer } from "../engine";
+import type { DescribeAnswer } from "shapetracker/engine";
 import { named } from "../layout";
 import { counted } from "../numbers";
 import { asked } from "./asked";

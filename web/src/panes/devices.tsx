@@ -1,7 +1,7 @@
 /** The devices over which the base is spread: how, which operations are free, and what must move. */
 import { Fragment, h } from "preact";
 import { devices, followDevices, spread } from "../devices";
-import { isMistake } from "../engine";
+import { isMistake } from "../faults";
 import { start } from "../layout";
 import { pretty, tuple } from "../numbers";
 import { change, page } from "../page";

@@ -1,6 +1,6 @@
 /** A line of code to type: with the place of a mistake marked, and help while typing. */
 import { Component, createRef, h } from "preact";
-import type { Fault, Span } from "../engine";
+import type { Fault, Span } from "shapetracker/engine";
 import { LONGEST_TEXT, settle } from "../page";
 import { editing, finished, typed } from "../typing";
 

@@ -2,7 +2,7 @@
 import { h } from "preact";
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { Integer } from "../engine";
+import type { Integer } from "shapetracker/engine";
 import { AFRESH, chain, change } from "../page";
 import { presets, type Preset } from "../presets";
 import { live } from "./live";

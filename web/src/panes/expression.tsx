@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { Cost, Expression, ExpressionNode, Fault, Integer } from "../engine";
+import type { Cost, Expression, ExpressionNode, Fault, Integer } from "shapetracker/engine";
 import { current, layout, type Layout } from "../layout";
 import { counted, plain, pretty } from "../numbers";
 import { change, LANGUAGES, page } from "../page";

@@ -3,7 +3,7 @@ import { Component, createRef, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import { theme, type Theme } from "../draw/theme";
-import { addressOf } from "../engine";
+import { addressOf } from "shapetracker/engine";
 import { pointed } from "../focus";
 import { stations, type Station } from "../layout";
 import { clamp, counted, pretty, tuple } from "../numbers";

@@ -7,7 +7,7 @@ import { computed, effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
 import { renumber } from "../renumber";
-import type { Integer, Operation, Source } from "../engine";
+import type { Integer, Operation, Source } from "shapetracker/engine";
 import { detail, selected } from "../focus";
 import { scaled, thinned } from "../thin";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";

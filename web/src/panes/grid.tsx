@@ -4,7 +4,7 @@ import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { GridCanvas, type Arrow, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Domain } from "../draw/tiles";
-import type { Integer, Source } from "../engine";
+import type { Integer, Source } from "shapetracker/engine";
 import { spread } from "../devices";
 import { detail, isIndex, pointed, select, selected, sharing, went } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals-core";
 import type { StripCanvas } from "../draw/strip";
 import { theme, type Theme } from "../draw/theme";
-import type { Integer } from "../engine";
+import type { Integer } from "shapetracker/engine";
 import { detail, pointed } from "../focus";
 import { layout, type Layout } from "../layout";
 import { page, type Camera, type Label } from "../page";

@@ -4,7 +4,7 @@ import { effect } from "@preact/signals-core";
 import { GridCanvas, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Drawn } from "../draw/tiles";
-import type { Integer, Source } from "../engine";
+import type { Integer, Source } from "shapetracker/engine";
 import { fixedPlaces, plan, usualPlaces } from "../lane";
 import type { Label } from "../page";
 

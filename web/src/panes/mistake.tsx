@@ -1,6 +1,7 @@
 /** A mistake in a text: one badge, a sentence, and what the text could be instead. */
 import { h } from "preact";
-import { isMistake, type Fault } from "../engine";
+import type { Fault } from "shapetracker/engine";
+import { isMistake } from "../faults";
 import { calm } from "../typing";
 import { live } from "./live";
 import { Prose } from "./prose";

@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { computed } from "@preact/signals-core";
 import { StripCanvas, TOP } from "../draw/strip";
-import type { Integer } from "../engine";
+import type { Integer } from "shapetracker/engine";
 import { pointed, readers, readersOf, select, sharing } from "../focus";
 import { layout } from "../layout";
 import { clamp, counted, integer, pretty } from "../numbers";

@@ -1,6 +1,6 @@
 /** Pane D: the views, and the element on its way through them. */
 import { Fragment, h } from "preact";
-import type { TraceLevel, View } from "../engine";
+import type { TraceLevel, View } from "shapetracker/engine";
 import { detail } from "../focus";
 import { layout } from "../layout";
 import { bracket, pretty, tuple } from "../numbers";

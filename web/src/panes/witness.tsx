@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import { addressOf, type Integer, type NotABox, type UnevenStep } from "../engine";
+import { addressOf, type Integer, type NotABox, type UnevenStep } from "shapetracker/engine";
 import { select } from "../focus";
 import { current, layout, type Layout } from "../layout";
 import { bracket, pretty } from "../numbers";

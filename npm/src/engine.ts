@@ -1,6 +1,6 @@
 /**
- * The engine: the Rust library in WebAssembly, and the types of what it is asked and what it answers.
- * `crates/shapetracker-wasm/API.md` says what each request means.
+ * The engine: the Rust library in WebAssembly, and the types of what it is asked and what it answers. Nothing here fetches anything:
+ * whoever has a compiled module, in the page or in a worker, asks it. `API.md` says what each request means.
  */
 
 /** A 64-bit integer: a string of digits where a number would not be exact. */
@@ -46,13 +46,6 @@ export interface Fault {
   unfinished?: boolean;
   /** What the text could be with in place of `span`, where one small change makes it readable. */
   suggestion?: { span: Span; text: string } | null;
-}
-
-/** Faults that no one made who typed: a part that did not come, work that took too long, an engine that failed; and questions. */
-const NO_MISTAKE: ReadonlySet<string> = new Set(["fetch", "time", "trap", "request", "question"]);
-
-export function isMistake({ kind }: Fault): boolean {
-  return !NO_MISTAKE.has(kind);
 }
 
 export interface View {
@@ -646,18 +639,27 @@ const WRITTEN: ReadonlySet<keyof Requests> = new Set(["evaluate", "expression"] 
 
 /** The module that answers a request. */
 export function moduleOf(op: keyof Requests, request: object): ModuleName {
-  const isFree = "source" in request && !("chain" in (request.source as Source));
+  // Callers without types may pass anything.
+  const isFree = "index" in Object(Object(request).source);
   const module = LATER[op];
   // Layouts that are expressions are in the module of those.
   return isFree && (module === undefined || WRITTEN.has(op)) ? "free" : (module ?? "shapetracker");
 }
 
-/** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */
+/** Compiles a module while it comes; static hosts do not always serve the type that this demands, and then once it is there. */
+export async function compiled(response: Response): Promise<WebAssembly.Module> {
+  const streams = response.headers.get("content-type")?.startsWith("application/wasm") === true;
+  return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer());
+}
+
+/** Asks a module of the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */
 export class Engine {
   private instance: Exports | null = null;
 
-  constructor(private readonly module: WebAssembly.Module) {}
+  /** The module can be posted to a worker, which makes an engine of its own from it. */
+  constructor(readonly module: WebAssembly.Module) {}
 
+  /** The answer to a request, or the fault that there is none for. */
   call<Name extends keyof Requests>(op: Name, request: Requests[Name]["request"]): Answer<Requests[Name]["answer"]> {
     try {
       const answer = this.answer(JSON.stringify({ op, ...request }));
