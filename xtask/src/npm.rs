@@ -9,7 +9,7 @@ use std::{
 use crate::{
     package, readme,
     release::{LICENCES, at, copy, write},
-    web::{files, npm},
+    web::{MODULES, files, gzipped, npm},
     workspace::{Outcome, Stop, Workspace, failed},
 };
 
@@ -73,7 +73,7 @@ pub(crate) fn pack(workspace: &Workspace, folder: &Path) -> Result<PathBuf, Stop
     let version = package::published(workspace).first().map(|package| package.version.to_string()).unwrap_or_default();
     let manifest = workspace.path(FOLDER).join("package.json");
     let text = fs::read_to_string(&manifest).map_err(|error| at(&manifest, error))?;
-    if !text.contains(&format!("\n  \"version\": \"{version}\",\n")) {
+    if !text.contains(&format!("\"version\": \"{version}\"")) {
         return Err(failed(format!("{} does not have the version of the crates, {version}", manifest.display())));
     }
     let mut pack = npm(workspace, "pack --loglevel=error --pack-destination");
@@ -126,10 +126,23 @@ pub(crate) fn try_packed(workspace: &Workspace, archive: &Path, folder: &Path) -
         }
     }
 
+    bundle(workspace, &folder.join("bundled"))?;
     write(&folder.join("wrong.mts"), WRONG)?;
     write(&folder.join("tsconfig.json"), SETTINGS)?;
     workspace.run(&mut tsc(workspace, folder))?;
     sizes(&readme, &installed.join("shapetracker/dist"))
+}
+
+/// Lets a bundler, the one that the page is built with, make a page that asks: it must find every module.
+fn bundle(workspace: &Workspace, folder: &Path) -> Outcome {
+    write(&folder.join("index.html"), "<script type=\"module\" src=\"./main.js\"></script>\n")?;
+    write(&folder.join("main.js"), "import { ask } from \"shapetracker\";\nask(\"chain\", { text: \"(3, 2)\" });\n")?;
+    let mut vite = workspace.command("node", "");
+    vite.arg(workspace.path("web/node_modules/vite/bin/vite.js")).arg("build").current_dir(folder);
+    workspace.run(&mut vite)?;
+    let found = files(&folder.join("dist/assets"))?.into_iter().filter(|(name, _)| name.ends_with(".wasm")).count();
+    let all = MODULES.len();
+    if found == all { Ok(()) } else { Err(failed(format!("a bundler finds {found} of {all} modules of the engine"))) }
 }
 
 /// TypeScript's compiler, which the page is built with.
@@ -145,7 +158,7 @@ fn sizes(readme: &str, dist: &Path) -> Outcome {
         let row = readme.lines().find(|line| line.starts_with(&format!("| {name} |")));
         let row: Vec<&str> = row.unwrap_or_default().split('|').map(str::trim).collect();
         let bytes = fs::read(path).map_err(|error| at(path, error))?.len();
-        for (at, bytes) in [(3, bytes), (4, crate::web::gzipped(path)?)] {
+        for (at, bytes) in [(3, bytes), (4, gzipped(path)?)] {
             let said = row.get(at).and_then(|cell| cell.strip_suffix(" kB")?.replace(',', "").parse::<usize>().ok());
             if said.is_none_or(|said| (said * 1000).abs_diff(bytes) > bytes / 100 + 500) {
                 let said = row.get(at).unwrap_or(&"nothing");

@@ -62,7 +62,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
     Step::new("rules", "Every rule by which expressions are simplified names its proof", rules::check)
         .when(When::Quick),
-    Step::new("web", "The explorer and the package for JavaScript build, work, and are as small as they must be", web::check),
+    Step::new(
+        "web",
+        "The explorer and the package for JavaScript build, work, and are as small as they must be",
+        web::check,
+    ),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
         w.run(&mut w.cargo(&format!("clippy --profile test {EVERYTHING} --all-targets -- -D warnings")))
     })

@@ -33,7 +33,7 @@ const MOST_SCRIPT: usize = 40_000;
 /// there; more messages that are read, axes in tuples and by name, and the strides after each step are 3 kB in the modules that read
 /// texts. Composition, division and product of layouts are 40 kB in the module of kernels, most of it what decides exactly whether
 /// there is a composition. That the messages which are read are a table, of which the reference is made, is 200 bytes.
-const MODULES: [(&str, &str, usize); 6] = [
+pub(crate) const MODULES: [(&str, &str, usize); 6] = [
     ("shapetracker.wasm", "explore", 292_300),
     ("free.wasm", "explore,free", 398_800),
     ("code.wasm", "code,free", 570_000),
