@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serve, type Served } from "./server";
+import { NPM, serve, type Served } from "./server";
 
 const PLACES = ["/usr/bin/firefox-esr", "/usr/bin/firefox"];
 const executablePath = process.env["FIREFOX"] ?? PLACES.find((place) => existsSync(place));
@@ -224,4 +224,18 @@ inFirefox("a lesson is done with the keyboard, and a pane stands in another page
   const shades = (await colours(page, [[0, 0], [3, 5]])).map(light);
   expect(shades).toHaveLength(2);
   expect(await page.$$eval("section.pane", (all) => all.length)).toBe(1);
+});
+
+inFirefox("a page without a bundler imports the npm package", async (page) => {
+  const { url, server } = await serve("/any/", false, NPM);
+  await page.goto(`${url}dist/index.js`);
+  const said = await page.evaluate(`(async () => {
+    const { ask } = await import("./index.js");
+    const source = { chain: "(3, 2).permute(1, 0).reshape(3, 2)" };
+    const trace = await ask("trace", { source, index: [2, 0] });
+    const wrong = await ask("trace", { source, index: [3, 0] }).catch(String);
+    return [trace.address, wrong, (await ask("expression", { source })).expression.index_range];
+  })()`);
+  expect(said).toEqual([3, expect.stringContaining("EngineError: "), [0, 5]]);
+  server.close();
 });

@@ -1,15 +1,13 @@
 /** The npm package as others use it: what it answers in Node.js, and in a page without a bundler. */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ask, EngineError, load } from "shapetracker";
 import { leave, visit } from "./browser";
 import { samples } from "./protocol";
-import { serve } from "./server";
+import { NPM, serve } from "./server";
 import { stage } from "./setup";
 
 const here = stage();
-const NPM = fileURLToPath(new URL("../../npm/", import.meta.url));
 
 test("each question fetches the module that answers it", async () => {
   for (const sample of samples) {
