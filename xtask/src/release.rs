@@ -3,7 +3,7 @@
 //!
 //! The same commit gives the same bytes, whatever folder the checkout is in: files have the time of the commit, one order
 //! and nobody's name, and where the compiler writes down the folders that it ran in, it writes others. That takes the same
-//! versions of the compiler, of the linker and of maturin.
+//! versions of the compiler, of the linker, of maturin and of npm.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
