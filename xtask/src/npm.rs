@@ -168,3 +168,21 @@ fn sizes(readme: &str, dist: &Path) -> Outcome {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_modules() {
+        let folder = env::temp_dir().join(format!("shapetracker-sizes-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a.wasm"), [0; 30_000]).unwrap();
+        let is_said = |row: &str| sizes(row, &folder).is_ok();
+        let said =
+            ["| a.wasm | x | 30 kB | 0 kB |", "| a.wasm | x | 32 kB | 0 kB |", "| a.wasm | x | 30 kB | 2 kB |", ""]
+                .map(is_said);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(said, [true, false, false, false]);
+    }
+}
