@@ -276,9 +276,19 @@ fn syms(values: &[i64]) -> impl Iterator<Item = Sym> + '_ {
     values.iter().map(|&value| value.into())
 }
 
-/// Pairs of numbers that stand one after the other.
-fn pairs(values: &[i64]) -> Ranges {
-    values.as_chunks().0.iter().map(|&[first, second]| (first, second)).collect()
+/// Does something with the pairs of numbers that stand one after the other.
+#[inline]
+fn in_pairs<T>(values: &[i64], does: impl FnOnce(&[(i64, i64)]) -> T) -> T {
+    // The pairs of most tensors are not worth a list that may grow.
+    let (chunks, mut few) = (values.as_chunks().0, [(0, 0); 8]);
+    let pair = |&[first, second]: &[i64; 2]| (first, second);
+    match few.get_mut(..chunks.len()) {
+        Some(few) => {
+            few.iter_mut().zip(chunks).for_each(|(to, chunk)| *to = pair(chunk));
+            does(few)
+        }
+        None => does(&chunks.iter().map(pair).collect::<Ranges>()),
+    }
 }
 
 /// An operation on a tracker that takes numbers.
@@ -426,8 +436,9 @@ pub unsafe extern "C" fn st_tracker_pad(
     // SAFETY: the promises of the caller.
     unsafe {
         operated("pad", tracker, before_and_after, rank.saturating_mul(2), out, |tracker, pads| {
-            let pads = pairs(pads);
-            moved!(tracker, |of| of.pad(&pads), of.pad(pads.iter().map(|&(a, b)| (a.into(), b.into()))))
+            in_pairs(pads, |pads| {
+                moved!(tracker, |of| of.pad(pads), of.pad(pads.iter().map(|&(a, b)| (a.into(), b.into()))))
+            })
         })
     }
 }
@@ -444,8 +455,9 @@ pub unsafe extern "C" fn st_tracker_shrink(
     // SAFETY: the promises of the caller.
     unsafe {
         operated("shrink", tracker, begin_and_end, rank.saturating_mul(2), out, |tracker, ranges| {
-            let ranges = pairs(ranges);
-            moved!(tracker, |of| of.shrink(&ranges), of.shrink(ranges.iter().map(|&(a, b)| (a.into(), b.into()))))
+            in_pairs(ranges, |ranges| {
+                moved!(tracker, |of| of.shrink(ranges), of.shrink(ranges.iter().map(|&(a, b)| (a.into(), b.into()))))
+            })
         })
     }
 }
