@@ -533,9 +533,17 @@ impl Release<'_> {
             anstream::println!("skipped: the archive for C and C++ has names and options of Linux");
             return Ok(());
         }
-        let (build, target) =
-            if self.zig { ("zigbuild", format!("{}.{OLDEST_GLIBC}", self.host)) } else { ("build", self.host.clone()) };
-        let mut cargo = self.workspace.cargo_release(&format!("{build} --release --locked --package shapetracker-c"));
+        let (program, target) = if self.zig {
+            ("cargo-zigbuild", format!("{}.{OLDEST_GLIBC}", self.host))
+        } else {
+            ("cargo", self.host.clone())
+        };
+        // Optimised as one, which the form for programs in Rust cannot be: what a program links is up to two thirds smaller.
+        let build = "rustc --release --locked --package shapetracker-c --lib --crate-type staticlib,cdylib";
+        let mut cargo = self.workspace.command(program, build);
+        for setting in ["lto='fat'", "codegen-units=1"] {
+            cargo.args(["--config", &format!("profile.release.{setting}")]);
+        }
         cargo.args(["--target", &target]).env("PATH", path_with(&self.python.join("bin")));
         self.workspace.run(self.reproducible(&mut cargo))?;
         let built = self.workspace.target(format!("release-build/{}/release", self.host));
