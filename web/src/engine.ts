@@ -333,6 +333,63 @@ export interface NamesAnswer {
   instance_note: string | null;
 }
 
+/** A loop of a statement over several tensors, and the loops that it is split into: itself where it is not split. */
+export interface NestLoop {
+  name: string;
+  size: Integer;
+  reduced: boolean;
+  parts: { name: string; size: Integer }[];
+}
+
+/** Where a statement over several tensors runs: padding of what it names, or the condition after `if`. */
+export interface NestGuard {
+  /** `skipped`: the statement is not run at padding; `zero`: it reads 0 there. */
+  why: "condition" | "skipped" | "zero";
+  access: number | null;
+  /** What holds where it is run, or where there is an element. */
+  holds: string;
+  /** At how many steps; null where that was not found. */
+  count: Integer | null;
+}
+
+/** An element that a statement names. */
+export interface NestAccess {
+  buffer: string;
+  element: string;
+  written: boolean;
+  read: boolean;
+  padding: "skipped" | "zero" | null;
+  /** The layout as text, and its shape. */
+  layout: string | null;
+  shape: Integer[];
+  /** For each loop how far the next step is in memory, which may be no one number, and whether it touches the same element. */
+  strides: (string | null)[];
+  reused: boolean[];
+}
+
+/** The loops of a statement, what one step of them touches, and which steps touch an element. */
+export interface NestAnswer {
+  statement: string;
+  loops: NestLoop[];
+  steps: Integer | null;
+  runs: Integer | null;
+  guards: NestGuard[];
+  /** Why there are no splits that leave no division, where there are none. */
+  unsplit: string[];
+  accesses: NestAccess[];
+  /** `at` has the values of the parts of all loops, `values` those of the loops; null where a loop has no steps. */
+  step: { at: Integer[]; values: Integer[]; runs: boolean; elements: { index: Integer[]; address: Integer | null }[] } | null;
+  touching: {
+    count: Integer | null;
+    of: Integer | null;
+    /** From which value to which each loop goes in these steps. */
+    loops: ([Integer, Integer] | null)[];
+    free: boolean[];
+    /** One of them, as the values of the parts. */
+    example: Integer[] | null;
+  } | null;
+}
+
 /** How a layout lies in memory, and what takes it: what each line is about, and a sentence that begins small. */
 export interface DescribeAnswer {
   shared: boolean;
@@ -552,6 +609,11 @@ export interface Requests {
     request: { text: string; where: string; values?: Record<string, Integer> };
     answer: NamesAnswer;
   };
+  /** `at` has the values of the parts of all loops; `index` is that of an element of an access, counted from 0. */
+  nest: {
+    request: { text: string; at?: Integer[]; access?: number; index?: Integer[] };
+    answer: NestAnswer;
+  };
   devices: {
     request: { text: string; chain: string; addresses?: (Integer | null)[] };
     answer: DevicesAnswer;
@@ -635,6 +697,7 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   free: "free",
   variables: "free",
   names: "names",
+  nest: "names",
   devices: "devices",
   algebra: "kernels",
   kernel: "kernels",

@@ -59,6 +59,8 @@ mod operations;
 mod devices;
 #[cfg(feature = "names")]
 mod names;
+#[cfg(feature = "names")]
+mod nest;
 
 #[cfg(feature = "kernels")]
 mod algebra;
