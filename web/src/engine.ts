@@ -680,9 +680,9 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 
 /**
  * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
- * expressions and code, advises and compares; sizes that are names; tensors on many devices; layouts of GPU kernels.
+ * expressions and code, advises and compares; sizes that are names; loops over several tensors; tensors on many devices; layouts of GPU kernels.
  */
-export type ModuleName = "shapetracker" | "free" | "code" | "names" | "devices" | "kernels";
+export type ModuleName = "shapetracker" | "free" | "code" | "names" | "nest" | "devices" | "kernels";
 
 /** The requests that are not in the first module. */
 const LATER: Partial<Record<keyof Requests, ModuleName>> = {
@@ -697,7 +697,7 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   free: "free",
   variables: "free",
   names: "names",
-  nest: "names",
+  nest: "nest",
   devices: "devices",
   algebra: "kernels",
   kernel: "kernels",

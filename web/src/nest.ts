@@ -2,7 +2,7 @@
 import { batch, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import { isMistake, type NestAnswer } from "./engine";
-import { idle, layout, trouble } from "./layout";
+import { idle, layout, start, trouble } from "./layout";
 import { AFRESH, change, page } from "./page";
 
 export interface NestPreset {
@@ -75,13 +75,16 @@ effect(() => {
       if (said.ok) {
         nest.value = { text, answer: said.value };
         about.value = said.value.touching === null ? null : place;
-        trouble.value = null;
+        trouble.value = start.value = null;
         return;
       }
       nest.value = null;
       chosen.value = hovered.value = null;
       // A text that is a chain is none of these.
-      if (layout.peek() === null || trouble.peek() !== null) trouble.value = { fault: said.fault, block: null, piece: null };
+      if (layout.peek() === null || trouble.peek() !== null) {
+        start.value = null;
+        trouble.value = { fault: said.fault, block: null, piece: null };
+      }
     });
   });
 });

@@ -30,7 +30,9 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     #[cfg(feature = "code")]
     let answer = answer.or_else(|| code(op, &request));
     #[cfg(feature = "names")]
-    let answer = answer.or_else(|| names(op, &request));
+    let answer = answer.or_else(|| (op == "names").then(|| crate::names::names(&request).map(Answer::from)));
+    #[cfg(feature = "nest")]
+    let answer = answer.or_else(|| (op == "nest").then(|| crate::nest::nest(&request).map(Answer::from)));
     #[cfg(feature = "devices")]
     let answer = answer.or_else(|| (op == "devices").then(|| crate::devices::devices(&request)));
     #[cfg(feature = "kernels")]
@@ -59,16 +61,6 @@ fn kernels(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "algebra" => crate::algebra::algebra(request),
         "kernel" => crate::kernel::kernel(request),
         "owners" => crate::algebra::owners(request),
-        _ => return None,
-    };
-    Some(document.map(Answer::from))
-}
-
-#[cfg(feature = "names")]
-fn names(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
-    let document = match op {
-        "names" => crate::names::names(request),
-        "nest" => crate::nest::nest(request),
         _ => return None,
     };
     Some(document.map(Answer::from))

@@ -27,6 +27,12 @@ function rangeOf(text: string): [Integer, Integer] | null | undefined {
 const width = signal(innerWidth);
 addEventListener("resize", () => (width.value = innerWidth));
 
+/** How wide each of so many pictures is: beside the loops there is room for all in a row, as long as they are seen. */
+function roomFor(count: number): number {
+  const room = width.value < 900 ? width.value - 64 : ((width.value - 56) * 2) / 3 - 34 - 22 * (count - 1);
+  return Math.floor(width.value < 900 ? Math.min(room, 340) : Math.min(Math.max(room / count, 220), 340));
+}
+
 /** Where something is on a ruler of so many entries, in thousandths of its length. */
 function thousandths(at: Integer, size: Integer): number {
   return (1000 * Number(at)) / Math.max(Number(size), 1);
@@ -228,7 +234,7 @@ const Tensor = live(({ answer, number }: { answer: NestAnswer; number: number })
   const range = rangeOf(text);
   const shape = access.shape.map(Number);
   const place = about.value?.access === number ? about.value.index : null;
-  const wide = Math.min(340, width.value - 64);
+  const wide = roomFor(answer.accesses.length);
   const drawable = shape.every(Number.isSafeInteger) && !shape.includes(0);
   const index = touched?.index.map(Number) ?? null;
   const runs = answer.step?.runs === true;
@@ -313,12 +319,12 @@ export const NestPane = live(() => {
         <p class="help">
           In every tensor the element of the step is framed. Colours are addresses, from the first of a buffer to its last.
         </p>
+        <Touching answer={answer} />
         <div class="tensors">
           {answer.accesses.map((access, number) => (
             <Tensor key={`${number} ${access.element}`} answer={answer} number={number} />
           ))}
         </div>
-        <Touching answer={answer} />
       </section>
     </div>
   );
