@@ -27,26 +27,26 @@ async function kernel(page: Page, chain: string, at: readonly number[]): Promise
   );
 }
 
-/** The same where the loops may be split: the values are those of the loops. */
-async function unsplit(page: Page, chain: string, values: readonly number[]): Promise<void> {
+/** The same where the loops may be split, and stand in another order: the values are those of the loops. */
+async function unsplit(page: Page, chain: string, values: Record<string, number>): Promise<void> {
   await link(page, chain, []);
   const [first, ...lines] = chain.split("\n");
-  const loops = lines.flatMap((line) => /^(\w+) = 0\.\.(\d+)$/.exec(line)?.[2] ?? []);
+  const sizes = lines.flatMap((line) => /^(\w+ = 0\.\.\d+)$/.exec(line)?.[1] ?? []);
   const parts = await page.waitForFunction(
-    ([first, loops]) => {
-      const there = [...document.querySelectorAll(".nest .loops > li")].map((each) =>
-        [...each.querySelectorAll("input")].map((input) => Number(input.max) + 1),
-      );
-      const sizes = there.map((parts) => parts.reduce((all, size) => all * size, 1));
-      return document.querySelector(".nest .statement")?.textContent === first && sizes.join() === loops ? there : null;
+    ([first, sizes]) => {
+      const there = [...document.querySelectorAll(".nest .loops > li")].map((each) => ({
+        name: each.querySelector("b")?.textContent ?? "",
+        parts: [...each.querySelectorAll("input")].map((input) => Number(input.max) + 1),
+      }));
+      const texts = there.map(({ name, parts }) => `${name} = 0..${parts.reduce((all, size) => all * size, 1)}`);
+      return document.querySelector(".nest .statement")?.textContent === first && texts.sort().join() === sizes ? there : null;
     },
-    [first, loops.join()] as const,
+    [first, sizes.sort().join()] as const,
   );
-  const sizes = (await parts.jsonValue())!;
-  const digits = values.flatMap((value, loop) => {
-    let rest = value;
+  const digits = (await parts.jsonValue())!.flatMap(({ name, parts }) => {
+    let rest = values[name]!;
     const found: number[] = [];
-    for (const size of sizes[loop]!.toReversed()) {
+    for (const size of parts.toReversed()) {
       found.unshift(rest % size);
       rest = Math.floor(rest / size);
     }
@@ -156,7 +156,7 @@ test("a step touches what the loops say, and an element the steps that they say:
     const chain = written(made);
     const all = steps(made);
     const step = all[below(all.length)]!;
-    await unsplit(page, chain, made.loops.map(({ name }) => step.values[name]!));
+    await unsplit(page, chain, step.values);
     const running = all.filter(({ runs }) => runs).length;
     const guards = await text(page, ".nest .guards > p");
     if (running === all.length) expect(guards, chain).toContain(`${all.length} steps, at all of which`);
