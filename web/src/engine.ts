@@ -362,7 +362,7 @@ export interface NestAccess {
   /** The layout as text, and its shape. */
   layout: string | null;
   shape: Integer[];
-  /** For each loop how far the next step is in memory, which may be no one number, and whether it touches the same element. */
+  /** For each part of each loop how far the next step is in memory, which may be no one number, and whether it touches the same element. */
   strides: (string | null)[];
   reused: boolean[];
 }

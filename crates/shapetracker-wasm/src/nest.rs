@@ -32,15 +32,8 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     let run = steps.run();
     let mut guards = Vec::new();
     let mut accesses = Vec::new();
-    let loops: Vec<String> = nest.nest().loops().iter().map(|one| one.name.clone()).collect();
     for (number, access) in nest.accesses().to_vec().into_iter().enumerate() {
-        let own = nest.nest_mut();
-        let (mut strides, mut reused) = (Vec::new(), Vec::new());
-        for one in &loops {
-            let stride = own.stride(&access.name, one).map_err(refused)?;
-            strides.push(stride.map(|stride| written(own, stride)).transpose()?);
-            reused.push(own.is_reused(&access.name, one).map_err(refused)?);
-        }
+        let own = nest.nest();
         let valid = own.accesses().iter().find(|each| each.name == access.name).map(|each| each.valid);
         let padding = match access.padding {
             Padding::None => None,
@@ -60,8 +53,6 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
             "padding": padding,
             "layout": layout,
             "shape": Value::from(steps.shape(number).unwrap_or_default()),
-            "strides": strides,
-            "reused": reused,
         });
     }
     let condition = nest.condition().and_then(|name| nest.nest().accesses().iter().find(|each| each.name == name));
@@ -82,6 +73,19 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
             "name": name, "size": size, "reduced": is_reduced, "parts": named.collect::<Value>(),
         });
         kept.push(Split { parts: parts.iter().map(|(_, size, _)| *size).collect() });
+    }
+
+    // Along the loops that there are now.
+    let loops: Vec<String> = nest.nest().loops().iter().map(|one| one.name.clone()).collect();
+    let names: Vec<String> = nest.accesses().iter().map(|access| access.name.clone()).collect();
+    for (access, name) in accesses.iter_mut().zip(&names) {
+        let (mut strides, mut reused) = (Vec::new(), Vec::new());
+        for one in &loops {
+            let stride = nest.nest_mut().stride(name, one).map_err(refused)?;
+            strides.push(stride.map(|stride| written(nest.nest(), stride)).transpose()?);
+            reused.push(nest.nest().is_reused(name, one).map_err(refused)?);
+        }
+        *access = access.clone().with("strides", strides).with("reused", reused);
     }
 
     // What the loops that there are are at; one that is absent or too far is at its last value, or at 0.

@@ -220,7 +220,7 @@ const Touching = live(({ answer }: { answer: NestAnswer }) => {
 
 /** What the address does along each loop. */
 function along(answer: NestAnswer, access: NestAccess): string {
-  const each = answer.loops.map(({ name }, number) => {
+  const each = answer.loops.flatMap(({ parts }) => parts).map(({ name }, number) => {
     const stride = access.strides[number];
     return `${name} ${access.reused[number] === true ? "reused" : (stride ?? "varies").replace(/^-/, "\u2212")}`;
   });
