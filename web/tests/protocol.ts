@@ -4182,8 +4182,8 @@ export const samples = [
           padding: null,
           layout: "(8,)",
           shape: [8],
-          strides: ["1"],
-          reused: [false],
+          strides: ["2", "1"],
+          reused: [false, false],
         },
         {
           buffer: "A",
@@ -4193,8 +4193,8 @@ export const samples = [
           padding: null,
           layout: "(2, 4).T.reshape(8)",
           shape: [8],
-          strides: [null],
-          reused: [false],
+          strides: ["1", "4"],
+          reused: [false, false],
         },
       ],
       step: {
