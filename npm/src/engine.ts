@@ -326,6 +326,63 @@ export interface NamesAnswer {
   instance_note: string | null;
 }
 
+/** A loop of a statement over several tensors, and the loops that it is split into: itself where it is not split. */
+export interface NestLoop {
+  name: string;
+  size: Integer;
+  reduced: boolean;
+  parts: { name: string; size: Integer }[];
+}
+
+/** Where a statement over several tensors runs: padding of what it names, or the condition after `if`. */
+export interface NestGuard {
+  /** `skipped`: the statement is not run at padding; `zero`: it reads 0 there. */
+  why: "condition" | "skipped" | "zero";
+  access: number | null;
+  /** What holds where it is run, or where there is an element. */
+  holds: string;
+  /** At how many steps; null where that was not found. */
+  count: Integer | null;
+}
+
+/** An element that a statement names. */
+export interface NestAccess {
+  buffer: string;
+  element: string;
+  written: boolean;
+  read: boolean;
+  padding: "skipped" | "zero" | null;
+  /** The layout as text, and its shape. */
+  layout: string | null;
+  shape: Integer[];
+  /** For each part of each loop how far the next step is in memory, which may be no one number, and whether it touches the same element. */
+  strides: (string | null)[];
+  reused: boolean[];
+}
+
+/** The loops of a statement, what one step of them touches, and which steps touch an element. */
+export interface NestAnswer {
+  statement: string;
+  loops: NestLoop[];
+  steps: Integer | null;
+  runs: Integer | null;
+  guards: NestGuard[];
+  /** Why there are no splits that leave no division, where there are none. */
+  unsplit: string[];
+  accesses: NestAccess[];
+  /** `at` has the values of the parts of all loops, `values` those of the loops; null where a loop has no steps. */
+  step: { at: Integer[]; values: Integer[]; runs: boolean; elements: { index: Integer[]; address: Integer | null }[] } | null;
+  touching: {
+    count: Integer | null;
+    of: Integer | null;
+    /** From which value to which each loop goes in these steps. */
+    loops: ([Integer, Integer] | null)[];
+    free: boolean[];
+    /** One of them, as the values of the parts. */
+    example: Integer[] | null;
+  } | null;
+}
+
 /** How a layout lies in memory, and what takes it: what each line is about, and a sentence that begins small. */
 export interface DescribeAnswer {
   shared: boolean;
@@ -545,6 +602,11 @@ export interface Requests {
     request: { text: string; where: string; values?: Record<string, Integer> };
     answer: NamesAnswer;
   };
+  /** `at` has the values of the parts of all loops; `index` is that of an element of an access, counted from 0. */
+  nest: {
+    request: { text: string; at?: Integer[]; access?: number; index?: Integer[] };
+    answer: NestAnswer;
+  };
   devices: {
     request: { text: string; chain: string; addresses?: (Integer | null)[] };
     answer: DevicesAnswer;
@@ -611,9 +673,10 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 
 /**
  * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
- * expressions and code, advises and compares; sizes that are names; tensors on many devices; layouts of GPU kernels.
+ * expressions and code, advises and compares; sizes that are names; loops over several tensors; tensors on
+ * many devices; layouts of GPU kernels.
  */
-export type ModuleName = "shapetracker" | "free" | "code" | "names" | "devices" | "kernels";
+export type ModuleName = "shapetracker" | "free" | "code" | "names" | "nest" | "devices" | "kernels";
 
 /** The requests that are not in the first module. */
 const LATER: Partial<Record<keyof Requests, ModuleName>> = {
@@ -628,6 +691,7 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   free: "free",
   variables: "free",
   names: "names",
+  nest: "nest",
   devices: "devices",
   algebra: "kernels",
   kernel: "kernels",

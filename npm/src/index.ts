@@ -30,6 +30,7 @@ const FILES: Record<ModuleName, () => URL> = {
   free: () => new URL("./free.wasm", import.meta.url),
   code: () => new URL("./code.wasm", import.meta.url),
   names: () => new URL("./names.wasm", import.meta.url),
+  nest: () => new URL("./nest.wasm", import.meta.url),
   devices: () => new URL("./devices.wasm", import.meta.url),
   kernels: () => new URL("./kernels.wasm", import.meta.url),
 };

@@ -188,6 +188,7 @@ const MODULES: Record<ModuleName, readonly [file: string, does: string]> = {
   free: ["./free.wasm", "reads expressions over variables"],
   code: ["./code.wasm", "advises, compares, and writes expressions and code"],
   names: ["./names.wasm", "reads sizes that are names"],
+  nest: ["./nest.wasm", "reads kernels"],
   devices: ["./devices.wasm", "reads tensors on many devices"],
   kernels: ["./kernels.wasm", "counts bank conflicts"],
 };

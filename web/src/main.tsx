@@ -14,6 +14,7 @@ import { thread } from "./thread";
 import { followTitle } from "./title";
 import "./embed.css";
 import "./panes/examples.css";
+import "./panes/nest.css";
 
 followTheme();
 follow();

@@ -3,6 +3,8 @@ import { Fragment, h } from "preact";
 import { ComparePane, followComparison } from "./panes/compare";
 import { ElementPane } from "./panes/element";
 import { ExpressionPane, followCode } from "./panes/expression";
+import { nest } from "./nest";
+import { later as afterwards } from "./panes/later";
 import { live } from "./panes/live";
 import { ViewsPane } from "./panes/views";
 import { followWitness, WitnessPane } from "./panes/witness";
@@ -18,13 +20,20 @@ followComparison();
 // Without what keeps the page nothing is missed but that.
 void import("./offline/keep").then(({ keepForOffline }) => keepForOffline()).catch(() => undefined);
 
-export const Rest = live(() => (
-  <>
-    <ElementPane />
-    <WitnessPane />
-    <ViewsPane />
-  </>
-));
+/** Of a statement over several tensors there is another picture. */
+const NestPane = afterwards("draws the loops of a kernel", async () => (await import("./panes/nest")).NestPane);
+
+export const Rest = live(() =>
+  nest.value !== null ? (
+    <NestPane />
+  ) : (
+    <>
+      <ElementPane />
+      <WitnessPane />
+      <ViewsPane />
+    </>
+  ),
+);
 
 export { ElementPane, ViewsPane, WitnessPane };
 

@@ -4092,6 +4092,158 @@ export const samples = [
     },
   } satisfies Refused<"names">,
   {
+    op: "nest",
+    request: {
+      text: "y[i] += x[i + k] * w[k] if i < 6; x = (8,).pad((1, 1)); w = (3,); y = (8,)",
+      at: [1, 2],
+      access: 1,
+      index: [1],
+    },
+    answer: {
+      statement: "y[i] += x[i + k] * w[k] if i < 6",
+      loops: [
+        { name: "i", size: 8, reduced: false, parts: [{ name: "i", size: 8 }] },
+        { name: "k", size: 3, reduced: true, parts: [{ name: "k", size: 3 }] },
+      ],
+      steps: 24,
+      runs: 17,
+      guards: [
+        { why: "skipped", access: 1, holds: "1 <= i + k < 9", count: 22 },
+        { why: "condition", access: null, holds: "i < 6", count: 18 },
+      ],
+      unsplit: [],
+      accesses: [
+        {
+          buffer: "y",
+          element: "y[i]",
+          written: true,
+          read: false,
+          padding: null,
+          layout: "(8,)",
+          shape: [8],
+          strides: ["1", "0"],
+          reused: [false, true],
+        },
+        {
+          buffer: "x",
+          element: "x[i + k]",
+          written: false,
+          read: true,
+          padding: "skipped",
+          layout: "(8,).pad((1, 1))",
+          shape: [10],
+          strides: ["1", "1"],
+          reused: [false, false],
+        },
+        {
+          buffer: "w",
+          element: "w[k]",
+          written: false,
+          read: true,
+          padding: null,
+          layout: "(3,)",
+          shape: [3],
+          strides: ["0", "1"],
+          reused: [true, false],
+        },
+      ],
+      step: {
+        at: [1, 2],
+        values: [1, 2],
+        runs: true,
+        elements: [{ index: [1], address: 1 }, { index: [3], address: 2 }, { index: [2], address: 2 }],
+      },
+      touching: { count: 2, of: 24, loops: [[0, 2], [0, 2]], free: [false, false], example: [1, 0] },
+    },
+  } satisfies Answered<"nest">,
+  {
+    op: "nest",
+    request: { text: "B[i] = A[i]; A = (2, 4).T.reshape(8); B = (8,)" },
+    answer: {
+      statement: "B[i] = A[i]",
+      loops: [
+        {
+          name: "i",
+          size: 8,
+          reduced: false,
+          parts: [{ name: "i0", size: 4 }, { name: "i1", size: 2 }],
+        },
+      ],
+      steps: 8,
+      runs: 8,
+      guards: [],
+      unsplit: [],
+      accesses: [
+        {
+          buffer: "B",
+          element: "B[i]",
+          written: true,
+          read: false,
+          padding: null,
+          layout: "(8,)",
+          shape: [8],
+          strides: ["2", "1"],
+          reused: [false, false],
+        },
+        {
+          buffer: "A",
+          element: "A[i]",
+          written: false,
+          read: true,
+          padding: null,
+          layout: "(2, 4).T.reshape(8)",
+          shape: [8],
+          strides: ["1", "4"],
+          reused: [false, false],
+        },
+      ],
+      step: {
+        at: [0, 0],
+        values: [0],
+        runs: true,
+        elements: [{ index: [0], address: 0 }, { index: [0], address: 0 }],
+      },
+      touching: null,
+    },
+  } satisfies Answered<"nest">,
+  {
+    op: "nest",
+    request: {
+      text: "B[i, j] += A[i % 3 * j, 0]; A = (1048576, 1048576); B = (3, 1048576)",
+      access: 0,
+      index: [2, 3],
+    },
+    fault: {
+      kind: "syntax",
+      message: "the index `i % 3 * j` goes from 0 to 2097150, and axis 0 of `A` has size 1048576",
+      field: "chain",
+      span: [13, 22],
+      step: null,
+    },
+  } satisfies Refused<"nest">,
+  {
+    op: "nest",
+    request: { text: "B[i] = A[i]; A = (n,); B = (n,)" },
+    fault: {
+      kind: "names",
+      message: "The picture of a kernel needs numbers, and `n` is a name of a size: write a number in place of each.",
+      field: "chain",
+      span: null,
+      step: null,
+    },
+  } satisfies Refused<"nest">,
+  {
+    op: "nest",
+    request: { text: "B[i] = A[i]; B = (8,)" },
+    fault: {
+      kind: "syntax",
+      message: "`A` has no layout: say one, such as `A = (64,)`",
+      field: "chain",
+      span: [7, 8],
+      step: null,
+    },
+  } satisfies Refused<"nest">,
+  {
     op: "variables",
     request: { text: "(((((ridx0*2)+ridx1)%3)*2)+(((ridx0*2)+ridx1)//3))" },
     answer: { names: ["ridx0", "ridx1"] },
@@ -4472,6 +4624,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "algebra" | "chain" | "code" | "compare" | "coverage" | "describe" | "devices" | "evaluate" | "expression" | "free" | "json" | "kernel" | "names" | "operations" | "owners" | "readers" | "summary" | "thread" | "tile" | "trace" | "variables">;
+true satisfies Same<Name, "advice" | "algebra" | "chain" | "code" | "compare" | "coverage" | "describe" | "devices" | "evaluate" | "expression" | "free" | "json" | "kernel" | "names" | "nest" | "operations" | "owners" | "readers" | "summary" | "thread" | "tile" | "trace" | "variables">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

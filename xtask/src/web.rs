@@ -32,12 +32,15 @@ const MOST_SCRIPT: usize = 40_000;
 /// run in parts, 43 kB in the module of code, which is loaded where somebody looks at code. Descriptions of how a layout lies are 33 kB
 /// there; more messages that are read, axes in tuples and by name, and the strides after each step are 3 kB in the modules that read
 /// texts. Composition, division and product of layouts are 40 kB in the module of kernels, most of it what decides exactly whether
-/// there is a composition. That the messages which are read are a table, of which the reference is made, is 200 bytes.
-pub(crate) const MODULES: [(&str, &str, usize); 6] = [
+/// there is a composition. Statements over several tensors have a module of their own, as only who pastes one asks for it: it has the
+/// reader of names and the whole of the expressions with their splits, and in the module of names it would be 298 kB more. That the
+/// messages which are read are a table, of which the reference is made, is 200 bytes.
+pub(crate) const MODULES: [(&str, &str, usize); 7] = [
     ("shapetracker.wasm", "explore", 292_300),
     ("free.wasm", "explore,free", 398_800),
     ("code.wasm", "code,free", 570_000),
     ("names.wasm", "names", 385_000),
+    ("nest.wasm", "nest", 620_000),
     ("devices.wasm", "devices", 247_000),
     ("kernels.wasm", "kernels", 108_000),
 ];

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::{Binary, Body, Clip, Expr, Graph, Language, Nest, Syntax};
+use indexpr::{Binary, Body, Clip, Expr, Graph, Language, Loop, Nest, Syntax};
 use shapetracker_base::text::{ParseError, quoted, tuple};
 
 use crate::error::Error;
@@ -15,6 +15,7 @@ use crate::notation::statement::{Element, Piece, Statement, variables};
 use crate::poly::Poly;
 use crate::region::{Region, Truth};
 use crate::scope::Scope;
+use crate::steps::Steps;
 use crate::tracker::ShapeTracker;
 
 /// The loops of a [`Statement`], its accesses, and the statement itself as the body.
@@ -59,6 +60,24 @@ pub struct StatementNest {
     operator: &'static str,
     right: Vec<Part>,
     is_product: bool,
+    pub(crate) lowered: Lowered,
+}
+
+/// The loops and accesses as they are without splits. The expressions stay those of the graph of the nest, which only grows.
+#[derive(Clone, Debug)]
+pub(crate) struct Lowered {
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) accesses: Vec<LoweredAccess>,
+    pub(crate) condition: Option<Expr>,
+}
+
+/// An access: the shape of its layout, the index along each axis, the address, and the condition under which there is one.
+#[derive(Clone, Debug)]
+pub(crate) struct LoweredAccess {
+    pub(crate) shape: Vec<Poly>,
+    pub(crate) axes: Vec<Expr>,
+    pub(crate) address: Expr,
+    pub(crate) valid: Expr,
 }
 
 /// An access of a [`StatementNest`]: an element that the statement names.
@@ -481,6 +500,20 @@ impl<'s> Lowering<'s> {
             known.push((element.layout, axes));
             numbers.push(accesses.len() - 1);
         }
+        let lowered = Lowered {
+            loops: self.nest.loops().to_vec(),
+            accesses: known
+                .into_iter()
+                .zip(self.nest.accesses())
+                .map(|((layout, axes), access)| LoweredAccess {
+                    shape: self.trackers[layout].as_ref().map_or(Vec::new(), |tracker| tracker.shape().to_vec()),
+                    axes,
+                    address: access.index,
+                    valid: access.valid,
+                })
+                .collect(),
+            condition,
+        };
         let condition = match condition {
             None => None,
             Some(expr) => {
@@ -516,6 +549,7 @@ impl<'s> Lowering<'s> {
             target,
             operator: statement.operator,
             is_product: statement.is_product,
+            lowered,
         })
     }
 
@@ -884,6 +918,20 @@ impl StatementNest {
         }
         lines.push(format!("memref.store {value}, %{}[{{{}}}] : memref<?xf32>", target.buffer, target.name));
         Ok(Body::new(lines.join("\n")))
+    }
+
+    /// The steps of the loops; `None` where a size has names.
+    ///
+    /// ```
+    /// # use shapetracker_symbolic::Question;
+    /// let mut question = Question::default();
+    /// let statement = question.statement("y[i] += x[i + k] * w[k]; x = (8,).pad((1, 1)); w = (3,); y = (8,)")?;
+    /// let steps = statement.nest(&question.scope()?)?.steps().unwrap();
+    /// assert_eq!((steps.total(), steps.run().count), (Some(24), Some(22))); // at two of them `x` is padding
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn steps(&self) -> Option<Steps> {
+        Steps::of(self)
     }
 
     /// A part of the right side as it was written.

@@ -31,6 +31,8 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     let answer = answer.or_else(|| code(op, &request));
     #[cfg(feature = "names")]
     let answer = answer.or_else(|| (op == "names").then(|| crate::names::names(&request).map(Answer::from)));
+    #[cfg(feature = "nest")]
+    let answer = answer.or_else(|| (op == "nest").then(|| crate::nest::nest(&request).map(Answer::from)));
     #[cfg(feature = "devices")]
     let answer = answer.or_else(|| (op == "devices").then(|| crate::devices::devices(&request)));
     #[cfg(feature = "kernels")]

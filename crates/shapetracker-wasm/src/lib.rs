@@ -11,6 +11,7 @@
         feature = "free",
         feature = "code",
         feature = "names",
+        feature = "nest",
         feature = "devices",
         feature = "kernels"
     )),
@@ -59,6 +60,8 @@ mod operations;
 mod devices;
 #[cfg(feature = "names")]
 mod names;
+#[cfg(feature = "nest")]
+mod nest;
 
 #[cfg(feature = "kernels")]
 mod algebra;

@@ -3,6 +3,7 @@ import { h } from "preact";
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Integer } from "shapetracker/engine";
+import { NESTS, open } from "../nest";
 import { AFRESH, chain, change } from "../page";
 import { presets, type Preset } from "../presets";
 import { live } from "./live";
@@ -74,6 +75,21 @@ export const Examples = live(({ close }: { close(): void }) => {
           </li>
         );
       })}
+      <li>
+        <button
+          type="button"
+          class="example"
+          onClick={() => {
+            open(NESTS[0]!);
+            close();
+          }}
+        >
+          <span class="example-words">
+            <b>A kernel over several tensors?</b>
+            <span>A matrix product, a convolution, split loops: what one step touches, and which steps touch an element.</span>
+          </span>
+        </button>
+      </li>
       <li>
         <a class="example" href="./kernels.html">
           <span class="example-words">

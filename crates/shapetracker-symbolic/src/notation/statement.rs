@@ -224,6 +224,17 @@ impl Statement {
         &self.text[self.span.clone()]
     }
 
+    /// The layouts, each with the name of its buffer and its text, in the order in which they are written.
+    ///
+    /// ```
+    /// let statement = shapetracker_symbolic::Question::default().statement("A = (8,).flip(0); C = (8,); C[i] = A[i]")?;
+    /// assert!(statement.layouts().eq([("A", "(8,).flip(0)"), ("C", "(8,)")]));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn layouts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.layouts.iter().map(|layout| (&*layout.name, layout.chain.text()))
+    }
+
     /// The elements, that on the left first.
     pub(crate) fn elements(&self) -> impl Iterator<Item = &Element> {
         let right = self.right.iter().filter_map(|piece| match piece {

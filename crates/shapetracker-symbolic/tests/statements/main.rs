@@ -4,3 +4,4 @@
 mod emitted;
 mod mistakes;
 mod random;
+mod steps;
