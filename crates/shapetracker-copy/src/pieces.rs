@@ -73,9 +73,15 @@ pub(crate) fn pieces(tracker: &ShapeTracker, whole: Region, work: &mut u64) -> R
         let more = open.len() + done.len() < MOST;
         let mut cut = if piece.same && more { piece.at_ends() } else { None };
         if cut.is_none() {
-            let before = *work;
-            let Some(access) = Access::of(tracker, work) else { return Ok(None) };
-            piece.work = before - *work;
+            let access = match piece.access.take() {
+                Some(access) => access,
+                None => {
+                    let before = *work;
+                    let Some(access) = Access::of(tracker, work) else { return Ok(None) };
+                    piece.work = before - *work;
+                    access
+                }
+            };
             let divides = !access.floors.is_empty();
             piece.access = Some(access);
             cut = match more {
@@ -221,7 +227,7 @@ impl Piece {
 
     /// The pieces after a cut. One without data stays as it is.
     fn apply(self, cut: Cut) -> Result<Vec<Piece>, Error> {
-        let Piece { region, tracker: Some(tracker), work, joined, .. } = self else { return Ok(vec![self]) };
+        let Piece { region, tracker: Some(tracker), access, work, joined, .. } = self else { return Ok(vec![self]) };
         let part = |region: Region, tracker: Option<ShapeTracker>| Piece {
             region,
             tracker,
@@ -248,7 +254,12 @@ impl Piece {
                     let top = tracker.views().last();
                     top.is_some_and(|top| continues(top.strides()[outer], top.shape()[inner], top.strides()[inner]))
                 };
+                let rank = region.extents().len();
                 let region = region.join(joins);
+                if region.extents().len() == rank {
+                    // No axes were joined, and what was found of the piece holds as it is.
+                    return Ok(vec![Piece { access, work, ..part(region, Some(tracker)) }]);
+                }
                 let tracker = tracker.reshape(region.shape())?;
                 Ok(vec![part(region, Some(tracker))])
             }

@@ -351,20 +351,20 @@ impl Array {
         depends
     }
 
+    /// Calls back with the cells of every line along an axis, in row-major order of where they begin.
     fn for_each_line(&self, axis: usize, mut f: impl FnMut(&[Option<i64>])) {
-        let size = self.shape[axis];
-        let mut line = Vec::new();
-        self.for_each_index(|index, _| {
-            if index[axis] == 0 {
-                let mut index: Vec<i64> = index.into();
-                line.clear();
-                for i in 0..size {
-                    index[axis] = i;
-                    line.push(self.at(&index));
-                }
+        let size = self.shape[axis] as usize;
+        // As many lines lie beside each other, and a step along one of them leads over all of these.
+        let beside: usize = self.shape[axis + 1..].iter().map(|size| *size as usize).product();
+        let mut line = vec![None; size];
+        let mut begin = 0;
+        while begin < self.cells.len() {
+            for first in begin..begin + beside {
+                line.iter_mut().zip(self.cells[first..].iter().step_by(beside)).for_each(|(to, cell)| *to = *cell);
                 f(&line);
             }
-        });
+            begin += size * beside;
+        }
     }
 
     /// How long a buffer must be for every address to lie in it.
