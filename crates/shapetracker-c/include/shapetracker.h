@@ -697,8 +697,9 @@ void st_nest_free(st_nest *nest);
 st_error *st_plan_new(const st_tracker *tracker, size_t element_bytes, st_plan **out);
 
 /**
- * Reads the tensor out of its buffer into contiguous memory in row-major order, with the bytes of `fill`, one element, where it is masked.
- * Lengths are in bytes, and are checked. `threads` may work at it: 1, or 0 for as many as the machine runs at once.
+ * Reads the tensor out of its buffer into contiguous memory in row-major order, with the bytes of `fill`, one element, where it is masked;
+ * null and no bytes stand for zeros. Lengths are in bytes, and are checked. `threads` may work at it: 1, or 0 for as many as the
+ * machine runs at once.
  *
  * Errors: memory that is too short, or no whole number of elements (`copy`). Nothing is written then.
  */

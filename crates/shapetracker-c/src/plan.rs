@@ -1,5 +1,6 @@
 //! Plans: copies between a tensor's buffer and a contiguous tensor, run on memory of the caller's.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 
 use shapetracker_copy::Threads;
@@ -30,8 +31,9 @@ pub unsafe extern "C" fn st_plan_new(tracker: *const Tracker, element_bytes: usi
     })
 }
 
-/// Reads the tensor out of its buffer into contiguous memory in row-major order, with the bytes of `fill`, one element, where it is masked.
-/// Lengths are in bytes, and are checked. `threads` may work at it: 1, or 0 for as many as the machine runs at once.
+/// Reads the tensor out of its buffer into contiguous memory in row-major order, with the bytes of `fill`, one element, where it is masked;
+/// null and no bytes stand for zeros. Lengths are in bytes, and are checked. `threads` may work at it: 1, or 0 for as many as the
+/// machine runs at once.
 ///
 /// Errors: memory that is too short, or no whole number of elements (`copy`). Nothing is written then.
 #[allow(unsafe_code)]
@@ -52,8 +54,11 @@ pub unsafe extern "C" fn st_plan_read(
         let plan = &caller.handle("the plan", plan)?.0;
         let buffer = caller.list::<u8>("the buffer", buffer.cast(), buffer_bytes)?;
         let tensor = caller.room::<u8>("the tensor", tensor.cast(), tensor_bytes)?;
-        let fill = caller.list::<u8>("the value to fill with", fill.cast(), fill_bytes)?;
-        let moved = Threads::new(threads).and_then(|threads| plan.read_bytes(buffer, tensor, fill, &threads));
+        let fill = match fill.is_null() && fill_bytes == 0 {
+            true => Cow::Owned(vec![0; plan.width()]),
+            false => Cow::Borrowed(caller.list::<u8>("the value to fill with", fill.cast(), fill_bytes)?),
+        };
+        let moved = Threads::new(threads).and_then(|threads| plan.read_bytes(buffer, tensor, &fill, &threads));
         moved.map_err(|err| copying("read", err))
     })
 }

@@ -254,6 +254,9 @@ fn chains_have_the_elements_that_were_moved_there() {
             well(error);
             let expected = tensor.elements.iter().map(|address| address.map_or(fill, |address| address as u16));
             assert!(out.iter().copied().eq(expected), "{text}");
+            well(st_plan_read(plan, from, 2 * buffer.len(), to, 2 * out.len(), null(), 0, 1));
+            let expected = tensor.elements.iter().map(|address| address.map_or(0, |address| address as u16));
+            assert!(out.iter().copied().eq(expected), "{text}, filled with zeros");
 
             // The one view is the same map, and evidence against it is checked element by element.
             well(st_tracker_single_view(tracker, &mut answer));

@@ -313,8 +313,8 @@ impl Steps {
             set.count = set.count.zip(found.count).and_then(|(all, count)| all.checked_mul(count));
             for (&member, found) in found.group.iter().zip(&found.found) {
                 let Some((low, high, first)) = *found else { continue };
-                set.loops[member] = found_range(low, high);
-                set.free[member] = found_is_free(&self.loops[member], forms);
+                set.loops[member] = Some(low..high + 1);
+                set.free[member] = !forms.conditions().iter().any(|condition| joins(condition, &self.loops[member]));
                 example[member] = first;
             }
             if set.count == Some(0) {
@@ -358,15 +358,6 @@ impl Steps {
         set.free = self.loops.iter().map(|one| count > 0 && !parts.contains(&one.variable)).collect();
         StepSet { count: Some(count), ..set }
     }
-}
-
-fn found_range(low: i64, high: i64) -> Option<Range<i64>> {
-    Some(low..high + 1)
-}
-
-/// Whether no condition is about a loop.
-fn found_is_free(one: &Counter, forms: &QuasiAffine) -> bool {
-    !forms.conditions().iter().any(|condition| forms.depends_on(&condition.form, one.place))
 }
 
 /// A search in depth for the values of some loops at which conditions hold.
