@@ -727,19 +727,17 @@ export class Engine {
   call<Name extends keyof Requests>(op: Name, request: Requests[Name]["request"]): Answer<Requests[Name]["answer"]> {
     try {
       const answer = this.answer(JSON.stringify({ op, ...request }));
-      if (isFault(answer)) {
-        return { ok: false, fault: answer.error };
-      }
+      if (isFault(answer)) return { ok: false, fault: answer.error };
       return { ok: true, value: answer as Requests[Name]["answer"] };
     } catch (error) {
       // After a trap the memory of an instance cannot be trusted: the next request gets a fresh one.
       this.instance = null;
-      const message = `The engine failed at this request (${String(error)}); it has been started anew.`;
+      const message = `The engine failed at this request (${error}); it has been started anew.`;
       return { ok: false, fault: { kind: "trap", message, field: null, span: null, step: null } };
     }
   }
 
-  private answer(request: string): unknown {
+  private answer(request: string): object {
     this.instance ??= new WebAssembly.Instance(this.module, {}).exports as unknown as Exports;
     const engine = this.instance;
     const sent = new TextEncoder().encode(request);
@@ -747,10 +745,10 @@ export class Engine {
     // The memory may have grown, so that its buffer is another one after every call.
     new Uint8Array(engine.memory.buffer).set(sent, pointer);
     const at = engine.call(pointer, sent.length);
-    const header = new DataView(engine.memory.buffer, at, 8);
+    const { buffer } = engine.memory;
+    const header = new DataView(buffer, at, 8);
     const total = header.getUint32(0, true);
     const length = header.getUint32(4, true);
-    const buffer = engine.memory.buffer;
     const text = new TextDecoder().decode(new Uint8Array(buffer, at + 8, length));
     const beside = at + 8 + length;
     const bytes = ([begin, count]: Span): ArrayBuffer => buffer.slice(beside + begin, beside + begin + 8 * count);
@@ -761,8 +759,8 @@ export class Engine {
 }
 
 /** Whether there is nothing but a fault: a chain that can be read in part has its fault beside what it answers. */
-function isFault(answer: unknown): answer is { error: Fault } {
-  return typeof answer === "object" && answer !== null && "error" in answer && !("steps" in answer);
+function isFault(answer: object): answer is { error: Fault } {
+  return "error" in answer && !("steps" in answer);
 }
 
 /** The address of a cell of a tile; null where it is masked. */

@@ -186,7 +186,7 @@ const firstPicture = new Promise<void>((resolve) => {
 const MODULES: Record<ModuleName, readonly [file: string, does: string]> = {
   shapetracker: ["./shapetracker.wasm", "computes everything"],
   free: ["./free.wasm", "reads expressions over variables"],
-  code: ["./code.wasm", "advises, compares, and writes expressions and code"],
+  code: ["./code.wasm", "advises, compares, and writes code"],
   names: ["./names.wasm", "reads sizes that are names"],
   nest: ["./nest.wasm", "reads kernels"],
   devices: ["./devices.wasm", "reads tensors on many devices"],
@@ -224,7 +224,7 @@ async function fetched(file: string): Promise<WebAssembly.Module> {
     return await compiled(response);
   } catch (error) {
     // What came is no module, or not all of it came.
-    throw error instanceof WebAssembly.CompileError ? new Refused("what came in its place cannot be started") : error;
+    throw error instanceof WebAssembly.CompileError ? new Refused("what came cannot be started") : error;
   }
 }
 

@@ -52,9 +52,8 @@ export async function part<T>(
 /** What is said of what is missing, or of one part of that. */
 export function missingText(one?: string): string {
   const parts = missing.value.filter(({ does }) => one === undefined || does === one);
-  const [first = "", ...more] = parts.map(({ does, why }) => `that ${does}${why}`);
-  if (more.length === 0) return `The part of the page ${first} could not be loaded.`;
-  return `Some parts of the page could not be loaded: the one ${[first, ...more].join("; the one ")}.`;
+  const what = parts.map(({ does, why }) => does + why).join("; what ");
+  return parts.length > 1 ? `Parts of the page could not be loaded: what ${what}.` : `The part of the page that ${what} could not be loaded.`;
 }
 
 /** Asks for all that is missing again, and answers whether all of it has come. */

@@ -3,7 +3,7 @@ import { Fragment, h } from "preact";
 import { ComparePane, followComparison } from "./panes/compare";
 import { ElementPane } from "./panes/element";
 import { ExpressionPane, followCode } from "./panes/expression";
-import { nest } from "./nest";
+import { nest } from "./statement";
 import { later as afterwards } from "./panes/later";
 import { live } from "./panes/live";
 import { ViewsPane } from "./panes/views";

@@ -101,7 +101,7 @@ test("names: the shape of an array needs them too, and devices have a part of th
 test("advice and code: their panes say what is missing, and fill when it comes", async () => {
   const { page, give, quiet } = await without(/^code\.wasm$/, "#(3, 2).permute(1, 0).reshape(3, 2)", "offline");
   await settled(page);
-  await told(page, /advises, compares, and writes expressions and code/);
+  await told(page, /advises, compares, and writes code/);
   await expect.poll(() => text(page, ".answer")).toContain("could not be loaded");
   await page.locator("#expression").scrollIntoViewIfNeeded();
   await expect.poll(() => text(page, "#expression")).toContain("could not be loaded");
@@ -160,6 +160,7 @@ const SCRIPTS: readonly [script: RegExp, at: string, says: RegExp, act: ((page: 
   [/^devices-.*js$/, "#c=(4, 6)&mesh=2 : S(0)", /has the devices/, null, ".devices"],
   [/^complete-/, "#(3,2)", /completes names/, (page) => page.locator("#chain textarea").focus(), "#chain textarea"],
   [/^extras-/, "#(3,2)", /moves and marks cells/, null, "#grid canvas"],
+  [/^nest-.*js$/, "#c=C[i, j] = A[j, i]; A = (5, 4); C = (4, 5)", /draws the loops of a kernel/, null, ".nest"],
   [/^embed-.*js$/, "?embed=tensor#(3,2)", /shows one pane/, null, ".embedded canvas"],
 ];
 
@@ -185,7 +186,7 @@ test("every later script is one of those", () => {
   const html = ["index.html", "course.html", "kernels.html"];
   const named = (name: string): boolean => SCRIPTS.some(([script]) => script.test(name));
   // These are loaded with a page, are part of others, start the engine, or keep the page for when there is no network.
-  const first = /^(index|course|kernels|core|worker|expression|minigrid|minimap|reel|scroll|adopt|keep)-|^offline\.js$/;
+  const first = /^(index|course|kernels|core|worker|expression|minigrid|minimap|reel|scroll|statement|adopt|keep)-|^offline\.js$/;
   const others = readdirSync(DIST).filter((name) => name.endsWith(".js") && !named(name) && !first.test(name));
   expect(others).toEqual([]);
   expect(html.every((name) => readdirSync(DIST).includes(name))).toBe(true);
@@ -214,7 +215,7 @@ test("the network is gone: one notice names all that is missing, and the page st
   await told(page, /reads sizes that are names/);
   expect(await text(page, ".notice.missing")).toContain("There is no network.");
   await page.getByRole("button", { name: "One view" }).click();
-  await told(page, /Some parts of the page could not be loaded: .*changes what/);
+  await told(page, /Parts of the page could not be loaded: .*changes what/);
   // To try again where there is no network loses nothing.
   await again(page);
   await expect.poll(() => text(page, ".notice.missing")).toContain("in vain");

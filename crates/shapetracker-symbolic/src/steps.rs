@@ -89,7 +89,7 @@ pub struct Touched {
 /// let statement = question.statement("y[i] += x[i + k]; i = 0..6; k = 0..3; x = (8,); y = (6,)")?;
 /// let steps = statement.nest(&question.scope()?)?.steps().unwrap();
 /// let touching = steps.touching(1, &[1]).unwrap();
-/// assert_eq!((touching.count, touching.example), (Some(2), Some([0, 1].into())));
+/// assert_eq!((touching.count, touching.example), (Some(2), Some([1, 0].into())));
 /// assert_eq!(touching.loops, [Some(0..2), Some(0..2)]);
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```

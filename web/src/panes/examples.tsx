@@ -3,7 +3,7 @@ import { h } from "preact";
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Integer } from "shapetracker/engine";
-import { NESTS, open } from "../nest";
+import { NESTS, open } from "../statement";
 import { AFRESH, chain, change } from "../page";
 import { presets, type Preset } from "../presets";
 import { live } from "./live";

@@ -3,7 +3,7 @@ import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Integer, NestAccess, NestAnswer, NestGuard, NestLoop } from "shapetracker/engine";
-import { about, chosen, hovered, nest, NESTS, open } from "../nest";
+import { about, chosen, hovered, nest, NESTS, open } from "../statement";
 import { bracket, counted, plain, pretty } from "../numbers";
 import { change, page } from "../page";
 import { live } from "./live";
