@@ -1,5 +1,5 @@
 //! This program in the place of the compiler, which it calls: cargo has one level of optimisation for a package, and what is compiled
-//! of a package is not all of one kind.
+//! of a package is not all of one kind; and it has no word for the assertions that the standard library makes for unsafe code.
 
 use std::{
     env,

@@ -538,7 +538,7 @@ impl Release<'_> {
         } else {
             ("cargo", self.host.clone())
         };
-        // Optimised as one, which the form for programs in Rust cannot be: what a program links is up to two thirds smaller.
+        // Optimised as one, which the form for programs in Rust cannot be: what a program links is a tenth smaller.
         let build = "rustc --release --locked --package shapetracker-c --lib --crate-type staticlib,cdylib";
         let mut cargo = self.workspace.command(program, build);
         for setting in ["lto='fat'", "codegen-units=1"] {

@@ -100,7 +100,8 @@ pub struct StepSet {
     pub count: Option<i128>,
     /// From which value to which each loop goes in them; `None` where there are none, or this was not found.
     pub loops: Vec<Option<Range<i64>>>,
-    /// Whether each loop runs freely: with each step there are those with all other values of this loop.
+    /// Whether each loop runs freely, as no guard and no index is about it: with each step there are those with all other values of
+    /// this loop.
     pub free: Vec<bool>,
     /// One of them: where loops do not depend on each other, the first.
     pub example: Option<Dims>,
@@ -407,8 +408,33 @@ impl<'s> Search<'s> {
             count: Some(0),
             left: MOST_ENTRIES,
         };
-        search.descend(0);
+        if search.fits().is_some() {
+            search.descend(0);
+        } else {
+            search.count = None;
+        }
         search
+    }
+
+    /// `None` unless no bound of a form leaves `i128`, whatever values variables have.
+    fn fits(&self) -> Option<()> {
+        let mut floors = Vec::<i128>::with_capacity(self.forms.floors().len());
+        let largest = |form: &Linear, floors: &[i128]| {
+            form.terms().iter().try_fold(i128::from(form.constant()).abs(), |sum, &(term, factor)| {
+                let most = match term {
+                    Term::Variable(at) => i128::from(self.ranges[at].0).abs().max(i128::from(self.ranges[at].1).abs()),
+                    Term::Floor(at) => floors[at],
+                };
+                sum.checked_add(i128::from(factor).abs().checked_mul(most)?)
+            })
+        };
+        for floor in self.forms.floors() {
+            // A floor of what is a little below 0 is -1.
+            floors.push(largest(&floor.numerator, &floors)? / i128::from(floor.divisor) + 1);
+        }
+        // Bounds of conditions are subtracted from these.
+        let fits = |condition: &&Condition| largest(&condition.form, &floors).filter(|most| *most <= i128::MAX / 2);
+        self.conditions.iter().try_for_each(|condition| fits(condition).map(|_| ()))
     }
 
     /// Tries the values of the loop at a depth.

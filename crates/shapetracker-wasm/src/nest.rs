@@ -7,11 +7,6 @@ use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::request::Fields as _;
 
-/// A loop of the statement, and the sizes of the loops that it is split into, outermost first: itself where it is not split.
-struct Split {
-    parts: Vec<i64>,
-}
-
 pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     let text = request.text("text").map_err(|fault| fault.in_field("chain"))?;
     let wrong = |err| Fault::syntax(&err, "chain", text);
@@ -64,7 +59,8 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     let before: Vec<(String, i64, bool)> = nest.nest().loops().iter().map(|one| sized(nest.nest(), one)).collect();
     let splits = nest.nest_mut().split_where_affine().map_err(refused)?;
     let mut after = nest.nest().loops().iter().map(|one| sized(nest.nest(), one));
-    let (mut shown, mut kept) = (Vec::new(), Vec::new());
+    // Of each loop of the statement the sizes of those that it is split into, outermost first: its own where it is not split.
+    let (mut shown, mut splits_of) = (Vec::new(), Vec::<Vec<i64>>::new());
     for (name, size, is_reduced) in before {
         let factors = splits.factors.iter().find(|(split, _)| *split == name).map_or(1, |(_, factors)| factors.len());
         let parts: Vec<(String, i64, bool)> = after.by_ref().take(factors).collect();
@@ -72,7 +68,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
         shown.push(object! {
             "name": name, "size": size, "reduced": is_reduced, "parts": named.collect::<Value>(),
         });
-        kept.push(Split { parts: parts.iter().map(|(_, size, _)| *size).collect() });
+        splits_of.push(parts.iter().map(|(_, size, _)| *size).collect());
     }
 
     // Along the loops that there are now.
@@ -90,13 +86,13 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
 
     // What the loops that there are are at; one that is absent or too far is at its last value, or at 0.
     let at = request.numbers_or_none("at")?.unwrap_or_default();
-    let sizes = kept.iter().flat_map(|split| &split.parts);
+    let sizes = splits_of.iter().flatten();
     let at: Vec<i64> =
         sizes.enumerate().map(|(k, size)| at.get(k).copied().unwrap_or(0).clamp(0, (size - 1).max(0))).collect();
     let mut parts = at.iter();
-    let values: Vec<i64> = kept
+    let values: Vec<i64> = splits_of
         .iter()
-        .map(|split| split.parts.iter().zip(parts.by_ref()).fold(0, |value, (size, part)| value * size + part))
+        .map(|sizes| sizes.iter().zip(parts.by_ref()).fold(0, |value, (size, part)| value * size + part))
         .collect();
     let step = steps.touched(&values).map(|touched| {
         let elements = touched.elements.iter().map(|(index, address)| {
@@ -116,7 +112,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
             let Some(set) = steps.touching(access, &index) else {
                 return Err(Fault::request("`access` is one of the accesses, and `index` lies inside its shape"));
             };
-            Some(set_of(&steps, &kept, &set))
+            Some(set_of(&steps, &splits_of, &set))
         }
     };
     Ok(object! {
@@ -133,14 +129,14 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
 }
 
 /// The steps that touch an element: how many of how many, and where the loops are in them.
-fn set_of(steps: &Steps, splits: &[Split], set: &StepSet) -> Value {
+fn set_of(steps: &Steps, splits_of: &[Vec<i64>], set: &StepSet) -> Value {
     let ranges = set.loops.iter().map(|range| range.as_ref().map(|range| vec![range.start, range.end]));
     // In the loops that there are: the digits of each loop.
     let example = set.example.as_ref().map(|example| {
         let mut digits = Vec::new();
-        for (value, split) in example.iter().zip(splits) {
+        for (value, sizes) in example.iter().zip(splits_of) {
             let (mut rest, begin) = (*value, digits.len());
-            for size in split.parts.iter().rev() {
+            for size in sizes.iter().rev() {
                 digits.insert(begin, rest.rem_euclid(*size));
                 rest = rest.div_euclid(*size);
             }
