@@ -32,11 +32,29 @@ impl Element for f32 {
     }
 }
 
+/// The bytes of a bf16, which NumPy does not have; what they mean is no matter here.
 impl Element for u16 {
-    const NAMES: [&'static str; 2] = ["u16", "uint16"];
+    const NAMES: [&'static str; 2] = ["bf16", "uint16"];
 
     fn at(address: usize) -> u16 {
         (hash(address) >> 16) as u16
+    }
+}
+
+/// The two parts of a complex number.
+impl Element for [f32; 2] {
+    const NAMES: [&'static str; 2] = ["c64", "complex64"];
+
+    fn at(address: usize) -> [f32; 2] {
+        [f32::at(address), 0.0]
+    }
+}
+
+impl Element for [f64; 2] {
+    const NAMES: [&'static str; 2] = ["c128", "complex128"];
+
+    fn at(address: usize) -> [f64; 2] {
+        [f32::at(address).into(), 0.0]
     }
 }
 

@@ -27,7 +27,8 @@ Usage: cargo bench -p shapetracker-copy-table -- [OPTION...] [WORD...]
 Only rows whose name contains one of the words are measured; without words, all are.
 
 Options:
-  --f32, --u16, --u8 Only elements of this type; without them, f32 and u8
+  --f32, --u8, --bf16, --c64, --c128
+                     Only elements of this type; without them, f32 and u8
   --ours             Only this crate, without its peers
   --no-numpy         Without NumPy
   --threads N        Also this crate with so many threads (0: as many as the machine runs at once)
@@ -36,7 +37,7 @@ Options:
   --plans            The plans too, on standard error
 
 Environment:
-  PYTHON=python3  The interpreter that has NumPy
+  PYTHON=python3  The interpreter that has NumPy, and perhaps OpenCV
 ";
 
 /// What the command line asks for.
@@ -79,10 +80,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     for name in &options.types {
-        for row in &rows {
+        for row in rows.iter().filter(|row| row.is_of(name)) {
             let figures = match *name {
                 "f32" => measure::<f32>(row, &options, numpy.as_mut()),
-                "u16" => measure::<u16>(row, &options, numpy.as_mut()),
+                "bf16" => measure::<u16>(row, &options, numpy.as_mut()),
+                "c64" => measure::<[f32; 2]>(row, &options, numpy.as_mut()),
+                "c128" => measure::<[f64; 2]>(row, &options, numpy.as_mut()),
                 _ => measure::<u8>(row, &options, numpy.as_mut()),
             };
             let figures = figures?;
@@ -121,8 +124,10 @@ fn options() -> Result<Option<Options>, Box<dyn Error>> {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("f32") => options.types.push("f32"),
-            Long("u16") => options.types.push("u16"),
             Long("u8") => options.types.push("u8"),
+            Long("bf16") => options.types.push("bf16"),
+            Long("c64") => options.types.push("c64"),
+            Long("c128") => options.types.push("c128"),
             Long("ours") => (options.peers, options.numpy) = (false, false),
             Long("no-numpy") => options.numpy = false,
             Long("threads") => options.threads = Some(Threads::new(arguments.value()?.parse()?)?),
@@ -146,6 +151,7 @@ const ELEMENTS: &str = "of";
 const MEMCPY: &str = "memcpy";
 const OURS: &str = "ours";
 const OURS_TUNED: &str = "ours, tuned";
+const OURS_AS_NUMPY: &str = "ours, as NumPy is measured";
 const GATHER: &str = "plain gather";
 const OURS_THREADED: &str = "ours, threads";
 const HPTT: &str = "HPTT, as reported";
@@ -156,7 +162,10 @@ fn columns(options: &Options, numpy: Option<&NumPy>) -> Vec<String> {
     if options.peers {
         columns.extend(["strided-perm", "ndarray"]);
     }
-    columns.extend(numpy.map(|numpy| numpy.version.as_str()));
+    if let Some(numpy) = numpy {
+        columns.extend([OURS_AS_NUMPY, numpy.version.as_str()]);
+        columns.extend(numpy.opencv.as_deref());
+    }
     if options.peers {
         columns.push(HPTT);
     }
@@ -212,14 +221,23 @@ fn measure<T: Element>(row: &Row, options: &Options, numpy: Option<&mut NumPy>) 
     let mut figures = Figures { bytes: size_of_val(&*out), contestants };
 
     if let Some(numpy) = numpy {
+        // As there: alone, each memcpy right after the copy before it, which leaves in the caches what it leaves there.
+        let mut alone = [ours(OURS_AS_NUMPY, &plan, &input, &one)];
+        let pairs = contest(&mut alone, |_| {}, &expected, &mut out, options.time / 2);
+        figures.contestants.extend(pairs.into_iter().map(|pairs| (OURS_AS_NUMPY.to_owned(), pairs)));
+
         let checksum = crc32fast::hash(bytemuck::cast_slice(&expected));
-        let (found, pairs) = numpy
-            .contest(T::NAMES[1], base, tracker.shape(), &row.numpy, options.time / 2)
-            .map_err(|reason| format!("{}, {}: {reason}", numpy.version, row.name))?;
-        if found != checksum {
-            return Err(format!("{}, {}: the result has another checksum", numpy.version, row.name).into());
+        let opencv = row.opencv.and_then(|copy| Some((numpy.opencv.clone()?, rows::NumPy::Chain("", copy))));
+        let theirs = [Some((numpy.version.clone(), row.numpy)), opencv];
+        for (version, copy) in theirs.into_iter().flatten() {
+            let (found, pairs) = numpy
+                .contest(T::NAMES[1], base, tracker.shape(), &copy, options.time / 2)
+                .map_err(|reason| format!("{version}, {}: {reason}", row.name))?;
+            if found != checksum {
+                return Err(format!("{version}, {}: the result has another checksum", row.name).into());
+            }
+            figures.contestants.push((version, pairs));
         }
-        figures.contestants.push((numpy.version.clone(), pairs));
     }
     Ok(figures)
 }
@@ -238,7 +256,7 @@ fn cells<'a>(row: &Row, elements: &str, figures: &'a Figures, spread: bool) -> B
         cells.insert(name, cell);
     }
     // NumPy's own memcpy is not counted: a call from Python costs more than the bytes of a small array.
-    let ours = figures.contestants.iter().filter(|(name, _)| !name.starts_with("NumPy"));
+    let ours = figures.contestants.iter().filter(|(name, _)| name == OURS);
     let memcpy = ours.flat_map(|(_, pairs)| pairs).map(|pair| pair.memcpy);
     let cell = match row.unit {
         Unit::Fraction => shown(quartiles(memcpy.map(|time| figures.bytes as f64 / time)), 1, " GB/s", spread),

@@ -14,6 +14,8 @@ pub(crate) struct NumPy {
     answers: BufReader<ChildStdout>,
     /// NumPy and its version.
     pub(crate) version: String,
+    /// OpenCV and its version, if it is there.
+    pub(crate) opencv: Option<String>,
 }
 
 impl NumPy {
@@ -26,8 +28,12 @@ impl NumPy {
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(format!("{python} has no pipes"));
         };
-        let mut numpy = NumPy { child, requests, answers: BufReader::new(answers), version: String::new() };
-        numpy.version = numpy.answer().map_err(|reason| format!("{python}: {reason}"))?;
+        let mut numpy =
+            NumPy { child, requests, answers: BufReader::new(answers), version: String::new(), opencv: None };
+        let versions = numpy.answer().map_err(|reason| format!("{python}: {reason}"))?;
+        let (version, opencv) = versions.split_once('\t').unwrap_or((&versions, ""));
+        numpy.version = version.to_owned();
+        numpy.opencv = (!opencv.is_empty()).then(|| opencv.to_owned());
         Ok(numpy)
     }
 
@@ -66,9 +72,9 @@ impl NumPy {
         match self.answers.read_line(&mut line) {
             Err(error) => Err(error.to_string()),
             Ok(0) => Err("the interpreter has ended".to_owned()),
-            Ok(_) => match line.trim_end().strip_prefix("error ") {
+            Ok(_) => match line.trim_end_matches(['\r', '\n']).strip_prefix("error ") {
                 Some(reason) => Err(reason.to_owned()),
-                None => Ok(line.trim_end().to_owned()),
+                None => Ok(line.trim_end_matches(['\r', '\n']).to_owned()),
             },
         }
     }

@@ -8,6 +8,8 @@ pub(crate) struct Row {
     pub(crate) chain: &'static str,
     /// The same in NumPy.
     pub(crate) numpy: NumPy,
+    /// The same in OpenCV, from the image `x` into `out`, where it has a function for it.
+    pub(crate) opencv: Option<&'static str>,
     /// What HPTT is reported to reach with f32, as a fraction of memcpy; it is not run here.
     pub(crate) hptt: &'static str,
     /// What the row's cells say.
@@ -15,6 +17,7 @@ pub(crate) struct Row {
 }
 
 /// What NumPy does to copy the tensor `x` into `out`, which is contiguous and has the layout's shape.
+#[derive(Clone, Copy)]
 pub(crate) enum NumPy {
     /// One copy of a view.
     View(&'static str),
@@ -32,15 +35,27 @@ pub(crate) enum Unit {
 }
 
 const fn view(name: &'static str, chain: &'static str, numpy: &'static str, hptt: &'static str) -> Row {
-    Row { name, chain, numpy: NumPy::View(numpy), hptt, unit: Unit::Fraction }
+    Row { name, chain, numpy: NumPy::View(numpy), opencv: None, hptt, unit: Unit::Fraction }
 }
 
 const fn chain(name: &'static str, chain: &'static str, once: &'static str, measured: &'static str) -> Row {
-    Row { name, chain, numpy: NumPy::Chain(once, measured), hptt: "", unit: Unit::Fraction }
+    Row { name, chain, numpy: NumPy::Chain(once, measured), opencv: None, hptt: "", unit: Unit::Fraction }
 }
 
 const fn small(name: &'static str, chain: &'static str, numpy: NumPy) -> Row {
-    Row { name, chain, numpy, hptt: "", unit: Unit::Nanoseconds }
+    Row { name, chain, numpy, opencv: None, hptt: "", unit: Unit::Nanoseconds }
+}
+
+/// Of images, whose elements are bytes.
+const fn pixels(name: &'static str, chain: &'static str, numpy: NumPy, opencv: &'static str) -> Row {
+    Row { name, chain, numpy, opencv: Some(opencv), hptt: "", unit: Unit::Fraction }
+}
+
+impl Row {
+    /// Whether it is measured with elements of a type; those of images are bytes.
+    pub(crate) fn is_of(&self, elements: &str) -> bool {
+        self.opencv.is_none() || elements == "u8"
+    }
 }
 
 /// All rows, in the order of the table.
@@ -121,6 +136,48 @@ np.copyto(out, between.reshape(2048, 8192).T)
 np.copyto(between, x.T)
 np.copyto(out, between.reshape(4095, 4096).T)
 ",
+    ),
+    pixels(
+        "pixels of 3 bytes, transpose, 4096 x 4096",
+        "(4096, 4096, 3).permute(1, 0, 2)",
+        NumPy::View("x.transpose(1, 0, 2)"),
+        "cv2.transpose(x, out)",
+    ),
+    pixels(
+        "pixels of 3 bytes, flipped, 4096 x 4096",
+        "(4096, 4096, 3).flip(1)",
+        NumPy::View("x[:, ::-1]"),
+        "cv2.flip(x, 1, out)",
+    ),
+    pixels(
+        "pixels of 3 bytes, turned by 90 degrees, 4096 x 4096",
+        "(4096, 4096, 3).permute(1, 0, 2).flip(1)",
+        NumPy::View("x.transpose(1, 0, 2)[:, ::-1]"),
+        "cv2.rotate(x, cv2.ROTATE_90_CLOCKWISE, out)",
+    ),
+    pixels(
+        "pixels of 3 bytes to 3 planes, 4096 x 4096",
+        "(4096, 4096, 3).permute(2, 0, 1)",
+        NumPy::View("x.transpose(2, 0, 1)"),
+        "cv2.split(x, list(out))",
+    ),
+    pixels(
+        "3 planes to pixels of 3 bytes, 4096 x 4096",
+        "(3, 4096, 4096).permute(1, 2, 0)",
+        NumPy::View("x.transpose(1, 2, 0)"),
+        "cv2.merge(list(x), out)",
+    ),
+    pixels(
+        "RGB to BGR, 4096 x 4096",
+        "(4096, 4096, 3).flip(2)",
+        NumPy::View("x[:, :, ::-1]"),
+        "cv2.cvtColor(x, cv2.COLOR_RGB2BGR, out)",
+    ),
+    pixels(
+        "pixels of 3 bytes with a border of 16, 4096 x 4096",
+        "(4096, 4096, 3).pad((16, 16), (16, 16), (0, 0))",
+        NumPy::Chain("", "out.fill(0)\nout[16:-16, 16:-16] = x"),
+        "cv2.copyMakeBorder(x, 16, 16, 16, 16, cv2.BORDER_CONSTANT, out, 0)",
     ),
     small("small: plain copy, 64", "(64)", NumPy::View("x")),
     small("small: transpose, 8 x 8", "(8, 8).permute(1, 0)", NumPy::View("x.T")),
