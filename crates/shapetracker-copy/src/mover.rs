@@ -179,6 +179,16 @@ impl Mover {
             let any = |stride: fn(&Axis) -> isize, is: usize| {
                 axes.iter().enumerate().any(|(at, axis)| at != run && stride(axis).unsigned_abs() == is)
             };
+            // Whole runs that follow each other on both sides, not all of which have data, are elements of a longer one.
+            let goes_on = |axis: &Axis| axis.span.is_some() && [axis.from, axis.to] == [bytes as isize; 2];
+            if axes[run].span.is_none()
+                && let Some(longer) = axes.iter().position(goes_on)
+            {
+                // It comes before the run: its steps are wider.
+                axes.remove(run);
+                let longer = axes.remove(longer);
+                return Mover::rows(bytes, longer, axes);
+            }
             let is_short = axes[run].span.is_none() && bytes <= SHORT;
             // Rows shorter than a register, not all of which have data: tiles would have to be as narrow as these.
             let follows = |axis: &Axis| axis.to == bytes as isize && axis.span.is_some() && axis.count <= short::MOST;
