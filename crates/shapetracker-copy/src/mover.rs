@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use crate::join::{continues, joined};
 use crate::kernels::blocks::least;
 use crate::kernels::short::{self, REGISTER};
+use crate::kernels::shuffle;
 
 /// Axes in usual numbers, without an allocation.
 pub(crate) type Axes<T> = SmallVec<[T; 8]>;
@@ -71,8 +72,56 @@ pub(crate) enum Inner {
     Rows(Axis, usize),
     /// Tiles: rows are contiguous where they are written, columns are (or are evenly spaced) where they are read.
     Tiles(Tiles),
+    /// Runs that are contiguous where they are written, and whose neighbours lie near each other where they are read.
+    Shuffled(Shuffled),
     /// Strides on both sides.
     Strided(Axis),
+}
+
+/// A run of blocks. What one register writes of it lies in one register where it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Shuffled {
+    /// The axes of a block, the innermost first, if it has several units.
+    pub(crate) block: Axes<Axis>,
+    /// The axis from block to block, how many of its steps one register writes, and how many are moved at a time.
+    pub(crate) along: Axis,
+    pub(crate) steps: usize,
+    pub(crate) columns: usize,
+}
+
+impl Shuffled {
+    /// Runs along `x` and those of `loops` that continue it where it is written; which it uses are taken out of them. `None`
+    /// where a register would write little, or where there is nothing to be put in order.
+    fn new(unit: usize, x: Axis, loops: &mut Axes<Axis>) -> Option<Shuffled> {
+        let (mut block, mut along, mut taken): (Axes<Axis>, Axis, Axes<usize>) = (Axes::new(), x, Axes::new());
+        let (mut bytes, mut window) = (unit, unit);
+        loop {
+            let far = along.from.unsigned_abs();
+            let more = if far == 0 { usize::MAX } else { shuffle::REGISTER.checked_sub(window)? / far };
+            let steps = (shuffle::REGISTER / bytes).min(more.saturating_add(1)).min(along.count);
+            let repeats = block.is_empty() && far == 0;
+            if along.span.is_some() || repeats {
+                return None;
+            }
+            if steps >= 2 && steps < along.count && steps * bytes > shuffle::REGISTER / 2 {
+                taken.sort_unstable();
+                for at in taken.iter().rev() {
+                    loops.remove(*at);
+                }
+                let columns = (LONG / bytes).next_multiple_of(steps);
+                return Some(Shuffled { block, along, steps, columns });
+            }
+            window += (along.count - 1).checked_mul(far)?;
+            bytes = bytes.checked_mul(along.count)?;
+            block.push(along);
+            if bytes > shuffle::REGISTER / 2 || window > shuffle::REGISTER {
+                return None;
+            }
+            let next = loops.iter().position(|axis| axis.to == bytes as isize)?;
+            taken.push(next);
+            along = loops[next];
+        }
+    }
 }
 
 /// A tile, which is read along its columns and written along its rows.
@@ -212,6 +261,13 @@ impl Mover {
         }
         let Some(x) = written(&axes, unit) else { return Mover::strided(unit, axes) };
         let x = axes.remove(x);
+        if let Some(shuffled) = Shuffled::new(unit, x, &mut axes) {
+            let mut loops: Axes<Loop> = axes.into_iter().map(Loop::Over).collect();
+            if shuffled.along.count > shuffled.columns {
+                loops.push(Loop::Across);
+            }
+            return Mover { unit, inner: Inner::Shuffled(shuffled), loops };
+        }
         Mover::tiles(unit, x, axes)
     }
 
@@ -280,6 +336,7 @@ impl Mover {
         let inner: SmallVec<[&Axis; 4]> = match &self.inner {
             Inner::Rows(axis, _) | Inner::Strided(axis) => SmallVec::from_iter([axis]),
             Inner::Tiles(tiles) => tiles.across.iter().chain(&tiles.down).collect(),
+            Inner::Shuffled(shuffled) => shuffled.block.iter().chain([&shuffled.along]).collect(),
         };
         let around = self.loops.iter().filter_map(|around| match around {
             Loop::Over(axis) => Some(axis),

@@ -198,6 +198,7 @@ impl Nest {
         // Bytes in a nanosecond.
         let speed = match &self.mover.inner {
             Inner::Rows(..) => 30.0,
+            Inner::Shuffled(_) => 12.0,
             Inner::Tiles(_) if self.mover.unit >= 4 => 12.0,
             Inner::Tiles(_) | Inner::Strided(_) => 5.0,
         };

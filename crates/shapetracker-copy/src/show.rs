@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use crate::cover::Planned;
 use crate::form::Condition;
-use crate::mover::{Axis, Inner, Loop, Mover, Tiles};
+use crate::mover::{Axis, Inner, Loop, Mover, Shuffled, Tiles};
 use crate::nest::{Direction, Nest};
 use crate::walk::Walk;
 
@@ -118,6 +118,11 @@ impl Mover {
             Inner::Rows(run, _) => {
                 let part = if run.span.is_some() { ", filled where there is no data" } else { "" };
                 writeln!(f, "{:indent$}a run of {} elements{unit}{part}", "", run.count)
+            }
+            Inner::Shuffled(Shuffled { block, along, steps, .. }) => {
+                let inner: usize = block.iter().map(|axis| axis.count).product();
+                let (all, some) = (along.count * inner, steps * inner);
+                writeln!(f, "{:indent$}a run of {all} elements{unit}, put in order {some} at a time", "")
             }
             Inner::Strided(axis) => {
                 let (from, to) = strides(axis);

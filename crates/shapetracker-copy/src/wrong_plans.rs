@@ -98,6 +98,7 @@ fn with_axis(nest: &mut Nest, change: impl Fn(&mut Axis)) {
     match &mut mover.inner {
         Inner::Rows(axis, _) | Inner::Strided(axis) => change(axis),
         Inner::Tiles(tiles) => change(&mut tiles.down[0]),
+        Inner::Shuffled(shuffled) => change(&mut shuffled.along),
     }
     nest.mover = Checked::new(mover, nest.width);
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Deref;
 
-use crate::mover::{Axis, Inner, Loop, Mover, Tiles};
+use super::shuffle::REGISTER;
+use crate::mover::{Axis, Inner, Loop, Mover, Shuffled, Tiles};
 
 /// A mover whose parts are exactly the indices of its axes, each in one part, in whole elements; and whose inner loops are
 /// as contiguous as kernels take them to be.
@@ -45,10 +46,30 @@ impl Checked {
                 assert!(across <= 1 && down <= 1, "tiles are walked twice");
                 check_tiles(tiles, unit, (across == 1, down == 1));
             }
+            Inner::Shuffled(shuffled) => {
+                assert!(down == 0 && across <= 1, "runs are walked in another way");
+                check_shuffled(shuffled, unit, across == 1);
+            }
             Inner::Strided(_) => assert!(across == 0 && down == 0, "there are no tiles"),
         }
         Checked(mover)
     }
+}
+
+/// Panics unless a run is contiguous where it is written, all of it is taken, and what a register writes is read from one.
+fn check_shuffled(shuffled: &Shuffled, unit: usize, across: bool) {
+    let Shuffled { block, along, steps, columns } = shuffled;
+    let (mut bytes, mut window) = (unit as isize, unit as isize);
+    for axis in block {
+        assert!(axis.span.is_none() && axis.to == bytes, "a block is not contiguous");
+        bytes *= axis.count as isize;
+        window += (axis.count as isize - 1) * axis.from.abs();
+    }
+    assert!(along.span.is_none() && along.to == bytes, "a run is not contiguous");
+    assert!(*steps > 0 && *columns > 0 && (across || along.count <= *columns), "a run is cut off");
+    window += (*steps as isize - 1) * along.from.abs();
+    let fits = bytes * *steps as isize <= REGISTER as isize && window <= REGISTER as isize;
+    assert!(fits && columns.is_multiple_of(*steps), "a register does not hold what it moves");
 }
 
 /// Panics unless rows are contiguous where they are written, columns equally spaced where they are read, and all of both is

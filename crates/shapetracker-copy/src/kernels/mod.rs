@@ -13,8 +13,10 @@
 mod along;
 pub(crate) mod blocks;
 mod checked;
+mod interleave;
 mod lines;
 pub(crate) mod short;
+pub(crate) mod shuffle;
 mod sink;
 mod small;
 mod tuning;
@@ -139,6 +141,9 @@ impl Move<'_> {
                 (Loop::Over(axis), Inner::Rows(..)) => self.span(axis).all.len(),
                 (Loop::Over(axis), _) => self.span(axis).data.len(),
                 (Loop::Across, Inner::Tiles(tiles)) => self.tiled(&tiles.across, tiles.steps.0),
+                (Loop::Across, Inner::Shuffled(shuffled)) => {
+                    self.span(&shuffled.along).all.len().div_ceil(shuffled.columns)
+                }
                 (Loop::Across, Inner::Rows(run, columns)) => self.span(run).all.len().div_ceil(*columns),
                 (Loop::Down, Inner::Tiles(tiles)) => self.tiled(&tiles.down, tiles.steps.1),
                 _ => 1,
@@ -166,6 +171,7 @@ impl Move<'_> {
             match &mover.inner {
                 Inner::Rows(run, columns) => self.rows(mover, run, *columns, parts),
                 Inner::Tiles(tiles) => self.tiles(mover, tiles, parts),
+                Inner::Shuffled(shuffled) => self.shuffled(mover, shuffled, parts),
                 Inner::Strided(axis) => self.strided(mover, axis, parts),
             }
         }
@@ -496,6 +502,8 @@ struct Gather {
     more: usize,
     /// Whether rows follow each other where they are written.
     packed: bool,
+    /// How they are written then, where they are short.
+    interleave: Option<interleave::Interleave>,
     /// Bytes from row to row while a part of a tile is gathered, and where its rows begin then.
     pitch: usize,
     staged: SmallVec<[isize; 64]>,
@@ -529,7 +537,22 @@ impl Gather {
         };
         let staged = (0..tall.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
         let (down, across) = (y.from, x.from);
-        Gather { unit, down, across, equal, way, width, band, tall, more, packed: tiles.packed, pitch, staged }
+        let interleave = if tiles.packed && tiles.turned { interleave::interleave(unit, tiles.columns) } else { None };
+        Gather {
+            unit,
+            down,
+            across,
+            equal,
+            way,
+            width,
+            band,
+            tall,
+            more,
+            packed: tiles.packed,
+            interleave,
+            pitch,
+            staged,
+        }
     }
 
     /// The part of a tile that begins with some row.
@@ -552,7 +575,14 @@ impl Gather {
         // SAFETY: parts of the tile.
         unsafe {
             if let Way::Turn(turn) = &self.way {
-                return turn.any(from, columns, to, rows);
+                match (&self.interleave, rows) {
+                    // Rows follow each other, and this is all of each.
+                    (Some(interleave), [first, ..]) if columns.len() * self.unit == self.pitch => {
+                        interleave(from, columns, to.wrapping_offset(*first), rows.len());
+                    }
+                    _ => turn.any(from, columns, to, rows),
+                }
+                return;
             }
             for (y, row) in rows.iter().enumerate() {
                 let (from, to) = (from.wrapping_offset(y as isize * self.down), to.wrapping_offset(*row));
