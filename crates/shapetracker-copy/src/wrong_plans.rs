@@ -10,7 +10,7 @@ use crate::cover::region::Region;
 use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
 use crate::kernels::{Checked, Tuning};
-use crate::mover::{Axis, Inner, Loop, Mover};
+use crate::mover::{Axis, Inner, Loop, Mover, Shuffled};
 use crate::nest::{Decided, Direction, Nest};
 use crate::plan::nests;
 use crate::walk::Walk;
@@ -177,6 +177,32 @@ fn movers_that_contradict_themselves() {
     }
     let rows = Mover { inner: Inner::Rows(Axis::new(8, 8, 4), 8), ..(*good.mover).clone() };
     assert!(panic_of(|| Checked::new(rows, 4)).contains("not contiguous"));
+}
+
+#[test]
+fn runs_that_contradict_themselves() {
+    type Change = fn(&mut Shuffled);
+    let wrong: [(&str, Change); 7] = [
+        ("a block is not contiguous", |run| run.block[0].to += 4),
+        ("a run is not contiguous", |run| run.along.to += 4),
+        ("a register does not hold", |run| run.steps += 1),
+        ("a register does not hold", |run| run.columns += 1),
+        ("a register does not hold", |run| run.along.from = 16),
+        ("a run is cut off", |run| run.columns = run.steps),
+        ("a run is cut off", |run| run.steps = 0),
+    ];
+    let good = reading("(20, 2).flip(1)", |_| ());
+    let Planned::Parts(nests) = good.loops() else { panic!("pixels have loops") };
+    for (why, change) in wrong {
+        let mut mover = (*nests[0].mover).clone();
+        let Inner::Shuffled(run) = &mut mover.inner else { panic!("pixels are put in order in registers: {mover:?}") };
+        change(run);
+        let panic = panic_of(|| Checked::new(mover, 4));
+        assert!(panic.contains(why), "{why}: {panic}");
+    }
+    for text in ["(20, 2).flip(1)", "(30).flip(0)"] {
+        refuses(text, "other elements", |parts| with_axis(&mut parts[0].1, |axis| axis.count -= 1));
+    }
 }
 
 #[test]

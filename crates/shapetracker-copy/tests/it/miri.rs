@@ -97,6 +97,19 @@ fn tiles_that_are_gathered() {
     check("(10, 3).shrink((0, 10), (1, 3)).permute(1, 0)", &[24, 64]);
 }
 
+/// The channels of pixels: put in order in a register, interleaved, and with a border.
+#[test]
+fn channels() {
+    check("(11, 3).flip(1)", &[1, 2]);
+    check("(9, 4).flip(0, 1)", &[1]);
+    check("(150).flip(0)", &[1, 3]);
+    check("(12, 1).expand(12, 3)", &[1]);
+    check("(7, 4).shrink((0, 7), (1, 4))", &[2]);
+    check("(3, 40).permute(1, 0)", &[1, 4]);
+    check("(4, 20, 3).pad((1, 0), (2, 1), (0, 0))", &[1]);
+    check("(3, 11, 3).flip(2).pad((0, 1), (1, 2), (0, 0))", &[1]);
+}
+
 #[test]
 fn strides_on_both_sides() {
     check("(4, 5).as_strided((3, 2), (6, 3), 0).permute(1, 0)", &[4]);

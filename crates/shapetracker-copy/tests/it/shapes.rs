@@ -76,6 +76,35 @@ fn rows_of_every_size() {
     }
 }
 
+/// Elements that are put in order inside of a register, columns that are interleaved, and borders around such pixels.
+#[test]
+fn channels() {
+    for size in SIZES {
+        for channels in [2, 3, 4, 5, 7, 8] {
+            check(&format!("({size}, {channels}).flip(1)"), &WIDTHS);
+            check(&format!("({size}, {channels}).flip(0, 1)"), &WIDTHS);
+            check(&format!("({size}, {channels}).flip(0)"), &WIDTHS);
+            check(&format!("({channels}, {size}).permute(1, 0)"), &WIDTHS);
+            check(&format!("({size}, 1).expand({size}, {channels})"), &WIDTHS);
+            check(&format!("({size}, {channels}).shrink((0, {size}), (1, {channels}))"), &WIDTHS);
+            check(&format!("(3, {size}, {channels}).pad((1, 0), (2, 1), (0, 0))"), &WIDTHS);
+            check(&format!("(3, {size}, {channels}).flip(2).pad((0, 1), (1, 2), (0, 0))"), &WIDTHS);
+        }
+        check(&format!("({size}, 2, 2).permute(0, 2, 1)"), &WIDTHS);
+        check(&format!("({size}, 2, 3).permute(0, 2, 1).flip(0)"), &WIDTHS);
+        check(&format!("(3, {size}, 2, 2, 2).permute(0, 1, 4, 3, 2)"), &WIDTHS);
+    }
+}
+
+#[test]
+fn large_pixels() {
+    check_large("(1700, 1700, 3).flip(2)", &[1]);
+    check_large("(700, 1010, 3).flip(1)", &[4]);
+    check_large("(3, 700, 1010).permute(1, 2, 0)", &[4]);
+    check_large("(700, 1010, 3).pad((5, 5), (7, 9), (0, 0))", &[4]);
+    check_large("(2120000).flip(0)", &[4]);
+}
+
 #[test]
 fn every_step() {
     for size in [1, 6, 7, 8, 33, 64, 65, 257] {
