@@ -97,7 +97,7 @@ impl Shuffled {
         let (mut bytes, mut window) = (unit, unit);
         loop {
             let far = along.from.unsigned_abs();
-            let more = if far == 0 { usize::MAX } else { shuffle::REGISTER.checked_sub(window)? / far };
+            let more = shuffle::REGISTER.checked_sub(window)?.checked_div(far).unwrap_or(usize::MAX);
             let steps = (shuffle::REGISTER / bytes).min(more.saturating_add(1)).min(along.count);
             let repeats = block.is_empty() && far == 0;
             if along.span.is_some() || repeats {

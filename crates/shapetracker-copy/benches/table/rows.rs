@@ -86,6 +86,7 @@ pub(crate) const ROWS: &[Row] = &[
     ),
     view("broadcast of a row, 4096 x 4096", "(1, 4096).expand(4096, 4096)", "np.broadcast_to(x, out.shape)", ""),
     view("broadcast of a column, 4096 x 4096", "(4096, 1).expand(4096, 4096)", "np.broadcast_to(x, out.shape)", ""),
+    view("rows backwards, x[:, ::-1] of 4096 x 4096", "(4096, 4096).flip(1)", "x[:, ::-1]", ""),
     view("strided slice, x[:, ::2] of 4096 x 8192", "(4096, 8192).step(1, 2)", "x[:, ::2]", ""),
     chain(
         "im2col 3 x 3, padding 1, 8 x 64 x 56 x 56, by taps",

@@ -121,7 +121,7 @@ mod tests {
     fn columns_are_interleaved() {
         for (unit, columns) in (1..=8).flat_map(|unit| (1..=16).map(move |columns| (unit, columns))) {
             let Some(interleave) = interleave(unit, columns) else { continue };
-            for rows in 0..70 {
+            for rows in (0..70).step_by(if cfg!(miri) { 23 } else { 1 }) {
                 let pitch = rows * unit + 3;
                 let source: Vec<u8> = (0..columns * pitch + 1).map(|at| (at * 131 + at / 253) as u8).collect();
                 // From the last to the first.
