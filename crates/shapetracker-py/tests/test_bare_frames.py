@@ -217,7 +217,7 @@ CALLS = {
 }
 NUMPY = {
     "numpy.arange(6)": f"""of(X); of(X[::-1]); memory(X); apply({STACK}, X); apply({PADDED}, X, 7); apply({PADDED}, X, 1e40);
-        apply({PADDED}, X, 'no'); apply({STACK}, X, copy=False); apply({STACK}, X, copy=True, tuned=True); explain_view(X.reshape(2, 3).T, 6); describe(X[::2], X[1::2]).to_dict(); of(numpy.ma.array(X));
+        apply({PADDED}, X, 'no'); apply({STACK}, X, copy=False); explain_view(X.reshape(2, 3).T, 6); describe(X[::2], X[1::2]).to_dict(); of(numpy.ma.array(X));
         apply({PADDED}, numpy.arange(6).astype('M8[D]'), 3); apply(ShapeTracker.contiguous(6), X)""",
 }
 

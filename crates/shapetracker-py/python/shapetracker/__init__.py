@@ -115,7 +115,7 @@ def apply(
     strides are no multiples of the element's size and `fill` is not one byte repeated) are not tuned. What was found is kept
     for the last 256 layouts of this process. It does not go together with `progress`, which is a ValueError.
     """
-    if isinstance(tracker, str) or callable(tracker) or sizes:
+    if sizes or type(tracker) is not ShapeTracker and (isinstance(tracker, str) or callable(tracker)):
         tracker = _layout_over("apply", tracker, _native.of(array).shape, sizes)
     if progress is None:
         return _native.apply(tracker, array, fill, copy=copy, threads=threads, tuned=tuned)
