@@ -130,16 +130,41 @@ impl Plan {
         threads: &Threads,
     ) -> Result<Plan, Error> {
         self.check_type::<T>()?;
-        self.check(size_of_val(buffer), size_of_val(tensor))?;
+        let (buffer, tensor) = (bytemuck::cast_slice(buffer), bytemuck::cast_slice_mut(tensor));
+        self.tuned_bytes(buffer, tensor, bytemuck::bytes_of(&fill), threads)
+    }
+
+    /// [`Plan::tuned`] on bytes, for elements whose type is known only when the program runs. Nothing need be aligned.
+    ///
+    /// It takes as long as some forty copies at most, and no time where the tensor has 8 MiB or less.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// // Pixels of three bytes.
+    /// let plan = Plan::new(&ShapeTracker::contiguous([2])?.flip([0])?, 3)?;
+    /// let (mut tensor, one) = ([0; 6], Threads::one());
+    /// let tuned = plan.tuned_bytes(b"abcdef", &mut tensor, b"...", &one)?;
+    /// tuned.read_bytes(b"abcdef", &mut tensor, b"...", &one)?;
+    /// assert_eq!(&tensor, b"defabc");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::read_bytes`].
+    pub fn tuned_bytes(&self, buffer: &[u8], tensor: &mut [u8], fill: &[u8], threads: &Threads) -> Result<Plan, Error> {
+        self.check(buffer.len(), tensor.len())?;
+        self.check_fill(fill)?;
         let way = |tuning| (Duration::MAX, Plan { tuning, ..self.clone() });
         let mut ways: Vec<(Duration, Plan)> = self.reading.tunings().map(way).collect();
         // Taking turns, what slows one of them for a while slows all. Each runs twice in a row, and the second time counts: then the
         // caches hold what this way leaves in them, and not what the one before it did.
         for _ in 0..TURNS {
             for (least, plan) in &mut ways {
-                plan.read_into(buffer, tensor, fill, threads)?;
+                plan.read_bytes(buffer, tensor, fill, threads)?;
                 let start = Instant::now();
-                plan.read_into(buffer, tensor, fill, threads)?;
+                plan.read_bytes(buffer, tensor, fill, threads)?;
                 *least = start.elapsed().min(*least);
             }
         }
@@ -312,9 +337,7 @@ impl Plan {
         fresh: bool,
     ) -> Result<&'a mut [u8], Error> {
         self.check(buffer.len(), tensor.len())?;
-        if fill.len() != self.width {
-            return Err(Error::Fill { fill: fill.len(), width: self.width });
-        }
+        self.check_fill(fill)?;
         Ok(self.reading.run(buffer, tensor, fill, fresh, self.tuning, threads))
     }
 
@@ -434,6 +457,14 @@ impl Plan {
             return Ok(());
         }
         Err(Error::Type { name: std::any::type_name::<T>(), size: size_of::<T>(), plan: self.width })
+    }
+
+    #[inline]
+    fn check_fill(&self, fill: &[u8]) -> Result<(), Error> {
+        if fill.len() == self.width {
+            return Ok(());
+        }
+        Err(Error::Fill { fill: fill.len(), width: self.width })
     }
 
     /// That the bytes of a buffer and of a tensor fit. Nearly always they do, which takes no question to the tracker.

@@ -1,5 +1,6 @@
 //! Arrays of other libraries: their trackers, and their data moved through trackers.
 
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -16,7 +17,7 @@ use crate::memory::{
     write_new_tensor,
 };
 use crate::numpy::{NumPy, no_value};
-use crate::route::{APPLY, Route, Shared};
+use crate::route::{APPLY, How, Route, Shared};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -58,8 +59,8 @@ pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
 
 /// `shapetracker.apply` of a tracker or a view, which says what it does.
 #[pyfunction]
-#[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None, progress=None))]
-#[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1, progress=None)")]
+#[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None, progress=None, tuned=false))]
+#[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1, progress=None, tuned=False)")]
 pub(crate) fn apply<'py>(
     tracker: &Bound<'py, PyAny>,
     array: &Bound<'py, PyAny>,
@@ -67,7 +68,12 @@ pub(crate) fn apply<'py>(
     copy: Option<bool>,
     threads: Option<&Bound<'py, PyAny>>,
     progress: Option<&Bound<'py, PyAny>>,
+    tuned: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if tuned && progress.is_some() {
+        let sentence = "tuned=True measures whole copies, and `progress` follows one in parts: they do not go together";
+        return Err(PyValueError::new_err(format!("{APPLY}: {sentence}")));
+    }
     let given;
     let tracker = if let Ok(tracker) = tracker.cast::<ShapeTracker>() {
         tracker.get().numbers(APPLY)?
@@ -80,6 +86,7 @@ pub(crate) fn apply<'py>(
     };
     let array = Array::new(APPLY, array)?;
     let threads = threads.map_or(Ok(1), |threads| number(APPLY, || "`threads`".into(), threads))?;
+    let how = How { threads, tuned, progress };
     let fill = fill.0.map(|fill| array.fill(&fill)).transpose()?;
     let route = Route::find(tracker, &array.memory.layout)?;
     if copy != Some(true)
@@ -92,8 +99,8 @@ pub(crate) fn apply<'py>(
         return Err(route.must_move(array.object.py()));
     }
     match array.resolved()? {
-        None => array.moved(&route, fill.as_deref(), threads, progress),
-        Some(array) => array.moved(&*Route::find(tracker, &array.memory.layout)?, fill.as_deref(), threads, progress),
+        None => array.moved(&route, fill.as_deref(), &how),
+        Some(array) => array.moved(&*Route::find(tracker, &array.memory.layout)?, fill.as_deref(), &how),
     }
 }
 
@@ -308,6 +315,9 @@ fn capsule<'py>(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'
     Ok(Some(capsule.cast_into().map_err(mismatch)?))
 }
 
+/// An element of zero bytes; few have more.
+const ZEROS: [u8; 16] = [0; 16];
+
 /// An array that is read, and the library that the result is made with.
 struct Array<'py> {
     library: Library<'py>,
@@ -327,12 +337,19 @@ enum Library<'py> {
 impl<'py> Array<'py> {
     fn new(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let py = object.py();
-        refuse_masked(op, object)?;
         let of_numpy = |numpy, object: Bound<'py, PyAny>| {
             let memory = Memory::of_buffer(&object)?.ok_or_else(|| no_array(op, &object))?;
             Ok(Array { library: Library::NumPy(numpy), object, memory })
         };
-        if let Some(numpy) = NumPy::imported(py)
+        let known = NumPy::imported(py);
+        // Most arrays are of no class that must be looked for.
+        if let Some(numpy) = known
+            && numpy.made_plainly(object)
+        {
+            return of_numpy(numpy, object.clone());
+        }
+        refuse_masked(op, object)?;
+        if let Some(numpy) = known
             && numpy.made(object)?
         {
             return of_numpy(numpy, object.clone());
@@ -440,26 +457,14 @@ impl<'py> Array<'py> {
     }
 
     /// The result with data of its own.
-    fn moved(
-        &self,
-        route: &Route,
-        fill: Option<&[u8]>,
-        threads: i64,
-        progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn moved(&self, route: &Route, fill: Option<&[u8]>, how: &How<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.object.py();
         let tracker = &route.tracker;
         let shape = tuple(py, tracker.shape())?;
-        let zeros: Vec<u8>;
-        let fill = match fill {
-            Some(fill) => fill,
-            None => {
-                zeros = vec![0; self.memory.layout.width as usize];
-                &zeros
-            }
-        };
-        let run =
-            |room: &mut [MaybeUninit<u8>]| route.carry_out(py, self.memory.bytes(), room, fill, threads, progress);
+        let width = self.memory.layout.width as usize;
+        let zeros = || ZEROS.get(..width).map_or_else(|| Cow::Owned(vec![0; width]), Cow::Borrowed);
+        let fill = fill.map_or_else(zeros, Cow::Borrowed);
+        let run = |room: &mut [MaybeUninit<u8>]| route.carry_out(py, self.memory.bytes(), room, &fill, how);
         match &self.library {
             Library::NumPy(numpy) => {
                 let dtype = self.object.getattr(intern!(py, "dtype"))?;

@@ -42,6 +42,11 @@ impl NumPy {
         object.is_instance(self.ndarray.bind(object.py()))
     }
 
+    /// Whether an object is an array of NumPy's own class, and of none that is made from it.
+    pub(crate) fn made_plainly(&self, object: &Bound<'_, PyAny>) -> bool {
+        object.get_type().is(&self.ndarray)
+    }
+
     /// The array that an object is or exports.
     pub(crate) fn asarray<'py>(&self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.asarray.bind(object.py()).call1((object,))

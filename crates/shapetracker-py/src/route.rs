@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,6 +27,17 @@ pub(crate) struct Route {
     composed: Option<shapetracker::ShapeTracker>,
     shared: OnceLock<Option<Shared>>,
     plan: OnceLock<Result<Plan, shapetracker_copy::Error>>,
+    /// What was the fastest on this machine, by the number of threads.
+    tuned: Mutex<Vec<(usize, Arc<Plan>)>>,
+}
+
+/// How data are moved.
+pub(crate) struct How<'a, 'py> {
+    pub(crate) threads: i64,
+    /// Whether ways to move them are measured when they are moved for the first time.
+    pub(crate) tuned: bool,
+    /// Called with the bytes that are done and with all, at the beginning and after each part.
+    pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
 }
 
 /// A view of an array's memory, in bytes from the lowest one of an element.
@@ -39,21 +50,27 @@ pub(crate) struct Shared {
 
 impl Route {
     /// Where the same layouts come again and again, as they do in a loop, planning would take longer than to move a
-    /// little: the last routes are kept.
+    /// little: the last routes are kept. Of those that were tuned, which takes as long as many copies, more are.
     pub(crate) fn find(tracker: &shapetracker::ShapeTracker, memory: &Layout) -> PyResult<Arc<Route>> {
         const MOST: usize = 16;
+        const MOST_TUNED: usize = 256;
         static LAST: Mutex<Vec<Arc<Route>>> = Mutex::new(Vec::new());
-        let lock = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut last = lock();
+            let mut last = locked(&LAST);
             if let Some(at) = last.iter().position(|route| route.memory == *memory && route.tracker == *tracker) {
                 last[..=at].rotate_right(1);
                 return Ok(last[0].clone());
             }
         }
         let route = Arc::new(Route::new(tracker, memory)?);
-        let mut last = lock();
-        last.truncate(MOST - 1);
+        let mut last = locked(&LAST);
+        if last.len() >= MOST {
+            let untuned = last[MOST - 1..].iter().position(|route| locked(&route.tuned).is_empty());
+            match untuned {
+                Some(at) => drop(last.remove(MOST - 1 + at)),
+                None => last.truncate(MOST_TUNED - 1),
+            }
+        }
         last.insert(0, route.clone());
         Ok(route)
     }
@@ -77,7 +94,8 @@ impl Route {
             shapetracker::ShapeTracker::from(from.view.clone()).compose(&wide).ok()
         };
         let (tracker, memory) = (tracker.clone(), memory.clone());
-        Ok(Route { tracker, memory, from, composed, shared: OnceLock::new(), plan: OnceLock::new() })
+        let (shared, plan, tuned) = (OnceLock::new(), OnceLock::new(), Mutex::new(Vec::new()));
+        Ok(Route { tracker, memory, from, composed, shared, plan, tuned })
     }
 
     /// The view of the memory that the tensor is, where it is one.
@@ -106,19 +124,19 @@ impl Route {
         }
     }
 
-    /// Moves the data from an array's bytes to a new tensor's. `progress` is called with the bytes that are done and with all, at
-    /// the beginning and after each part.
+    /// Moves the data from an array's bytes to a new tensor's.
     pub(crate) fn carry_out(
         &self,
         py: Python<'_>,
         source: &[u8],
         room: &mut [MaybeUninit<u8>],
         fill: &[u8],
-        threads: i64,
-        progress: Option<&Bound<'_, PyAny>>,
+        how: &How<'_, '_>,
     ) -> PyResult<()> {
+        static ONE: Threads = Threads::one();
         let unit = self.from.bytes as usize;
-        let pool = pool(threads)?;
+        let several = if how.threads == 1 { None } else { Some(pool(how.threads)?) };
+        let pool = several.as_deref().unwrap_or(&ONE);
         let part = &fill[..unit];
         let once = self.composed.as_ref().filter(|_| fill.chunks(unit).all(|other| other == part));
         // Handing the interpreter over takes longer than to move a little.
@@ -128,29 +146,46 @@ impl Route {
             Some(composed) => (source, composed, part),
             None => {
                 // In two passes, over a row-major copy of the array.
-                gathered = moving(py, little, || self.gathered(source, part, &pool))?;
+                gathered = moving(py, little, || self.gathered(source, part, pool))?;
                 (&gathered[..], &self.tracker, fill)
             }
         };
-        let Some(progress) = progress else {
-            return moving(py, little, || match once {
-                Some(composed) => {
-                    let plan = self.plan.get_or_init(|| Plan::new(composed, unit)).as_ref().map_err(Clone::clone)?;
-                    plan.read_uninit(source, room, fill, &pool).map(|_| ())
-                }
-                None => Plan::new(tracker, fill.len())?.read_uninit(source, room, fill, &pool).map(|_| ()),
-            });
+        let Some(progress) = how.progress else {
+            let known = if how.tuned && !little && once.is_some() { self.tuned(pool.count()) } else { None };
+            let tune = how.tuned && !little && known.is_none();
+            let found = moving(py, little, || {
+                let Some(composed) = once else {
+                    return Plan::new(tracker, fill.len())?.read_uninit(source, room, fill, pool).map(|_| None);
+                };
+                let plan = match &known {
+                    Some(tuned) => tuned,
+                    None => self.plan.get_or_init(|| Plan::new(composed, unit)).as_ref().map_err(Clone::clone)?,
+                };
+                let tensor = plan.read_uninit(source, room, fill, pool)?;
+                if tune { plan.tuned_bytes(source, tensor, fill, pool).map(Some) } else { Ok(None) }
+            })?;
+            if let Some(plan) = found {
+                locked(&self.tuned).push((pool.count(), Arc::new(plan)));
+            }
+            return Ok(());
         };
         let total = room.len();
         progress.call1((0, total))?;
         let (mut rest, mut done) = (room, 0);
         for rows in slabs(tracker, fill.len())? {
             let (these, others) = std::mem::take(&mut rest).split_at_mut(rows.numel() as usize * fill.len());
-            moving(py, false, || Plan::new(&rows, fill.len())?.read_uninit(source, these, fill, &pool).map(|_| ()))?;
+            moving(py, false, || Plan::new(&rows, fill.len())?.read_uninit(source, these, fill, pool).map(|_| ()))?;
             (rest, done) = (others, done + these.len());
             progress.call1((done, total))?;
         }
         Ok(())
+    }
+
+    /// The plan that was found to be the fastest with so many threads.
+    ///
+    /// Its lock is never held while others than this thread may fork.
+    fn tuned(&self, threads: usize) -> Option<Arc<Plan>> {
+        locked(&self.tuned).iter().find(|(count, _)| *count == threads).map(|(_, plan)| plan.clone())
     }
 
     /// The array in row-major order.
@@ -167,6 +202,10 @@ impl Route {
         gathering.read_bytes(source, &mut gathered, fill, pool)?;
         Ok(gathered)
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Moves data, without the interpreter unless it is `little`; a panic is an exception.
@@ -266,7 +305,7 @@ pub(crate) fn copying(err: &shapetracker_copy::Error) -> PyErr {
     }
 }
 
-/// A number of threads, started when they are asked for first.
+/// Several threads, started when they are asked for first.
 fn pool(count: i64) -> PyResult<Arc<Threads>> {
     /// By process and number: a process that is forked off has none of its parent's threads.
     static POOLS: Mutex<Vec<(u32, usize, Arc<Threads>)>> = Mutex::new(Vec::new());
@@ -275,11 +314,8 @@ fn pool(count: i64) -> PyResult<Arc<Threads>> {
             "{APPLY}: `threads` is to be 0, for all that the machine has, or more, not {count}"
         ))
     })?;
-    if count == 1 {
-        return Ok(Arc::new(Threads::one()));
-    }
     let process = std::process::id();
-    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pools = locked(&POOLS);
     if let Some((_, _, pool)) = pools.iter().find(|(by, of, _)| (*by, *of) == (process, count)) {
         return Ok(pool.clone());
     }

@@ -543,6 +543,45 @@ def test_the_result_does_not_depend_on_the_number_of_threads() -> None:
         assert same(apply(st, x, threads=threads), expected)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "u1", "V3", "c16"])
+def test_the_result_does_not_depend_on_tuning(dtype: str) -> None:
+    width = np.dtype(dtype).itemsize
+    rows, columns = 1301, 9 * 2**20 // width // 1301 + 1
+    whole = np.frombuffer(random.Random(1).randbytes(2 * rows * columns * width), "u1").view(f"V{width}")
+    whole = whole.reshape(rows, 2 * columns)
+    for x in (np.ascontiguousarray(whole[:, :columns]), whole[:, ::2], whole[::-1, columns:]):
+        fill = np.frombuffer(bytes(range(1, width + 1)), x.dtype)[0] if dtype == "V3" else 0 if dtype == "c16" else 1
+        x = x.view(dtype)
+        for text in (".permute(1, 0)", ".permute(1, 0).pad((1, 2), (3, 0))", ".flip(0)"):
+            for threads in (1, 2):
+                plain = apply(text, x, fill, copy=True, threads=threads)
+                assert plain.nbytes > 8 << 20
+                for _ in range(2):
+                    tuned = apply(text, x, fill, copy=True, threads=threads, tuned=True)
+                    assert tuned.dtype == plain.dtype and tuned.shape == plain.shape
+                    assert np.array_equal(tuned.view("u1"), plain.view("u1")), (text, x.strides)
+
+
+def test_what_is_not_tuned() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    # Few elements, a view, and two passes: the strides are no whole elements, and the fill is not one byte repeated.
+    assert same(apply(".permute(1, 0)", x, copy=True, tuned=True), x.T)
+    assert np.shares_memory(apply(".permute(1, 0)", x, tuned=True), x)
+    part = np.zeros(300_000, [("a", "u1"), ("b", "<f8"), ("c", "V20")])
+    part["b"] = np.arange(300_000)
+    for _ in range(2):
+        made = apply(ShapeTracker.contiguous(300_000).pad((1, 900_000)), part["b"], 0.5, tuned=True)
+        assert made.nbytes > 8 << 20 and same(made, np.pad(part["b"], (1, 900_000), constant_values=0.5))
+    # More layouts than are kept.
+    for size in range(1, 300):
+        assert same(apply(".flip(0)", np.arange(size), copy=True, tuned=True), np.arange(size)[::-1])
+    for size in range(5_000, 5_280):
+        x = np.arange(size)
+        assert same(apply(".flip(0)", x, copy=True, tuned=True), x[::-1])
+    with pytest.raises(ValueError, match="tuned=True measures whole copies, and `progress` follows one in parts"):
+        apply(".permute(1, 0)", x[:6].reshape(2, 3), copy=True, tuned=True, progress=lambda done, total: None)
+
+
 def test_other_threads_of_python_go_on_while_data_moves() -> None:
     x = np.zeros((4096, 4096), "f4")
     st = ShapeTracker.contiguous(4096, 4096).permute(1, 0)

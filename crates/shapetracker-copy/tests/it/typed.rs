@@ -80,9 +80,18 @@ fn tuned_plans_read_the_same() {
             tuned.read_into(&buffer, &mut out, 7, threads).unwrap();
             assert!(out == expected, "{text}: {tuned:?}");
             assert_eq!(tuned.to_string(), plan.to_string());
+            // Bytes need not be aligned.
+            let (bytes, fill) = ([&[9], cast_slice::<u32, u8>(&buffer)].concat(), 7_u32.to_ne_bytes());
+            let mut room = vec![0; 1 + 4 * expected.len()];
+            let tuned = plan.tuned_bytes(&bytes[1..], &mut room[1..], &fill, threads).unwrap();
+            room.fill(0);
+            tuned.read_bytes(&bytes[1..], &mut room[1..], &fill, threads).unwrap();
+            assert!(room[1..] == *cast_slice::<u32, u8>(&expected), "{text}: {tuned:?}");
         }
         let short = plan.tuned(&buffer, &mut [0; 3], 7, &Threads::one()).unwrap_err();
         assert!(matches!(short, Error::Length { len: 3, .. }), "{short}");
+        let other = plan.tuned_bytes(cast_slice(&buffer), &mut vec![0; 4 * expected.len()], &[0; 3], &Threads::one());
+        assert!(matches!(other, Err(Error::Fill { fill: 3, width: 4 })));
         assert!(matches!(plan.tuned(&[1_u8], &mut [0], 7, &Threads::one()), Err(Error::Type { .. })));
     }
 }

@@ -1663,6 +1663,7 @@ def apply(
     copy: bool | None = None,
     threads: SupportsIndex = 1,
     progress: Callable[[int, int], object] | None = None,
+    tuned: bool = False,
 ) -> Any:
     """`shapetracker.apply` of a tracker or a view, which says what it does."""
 def advice(
