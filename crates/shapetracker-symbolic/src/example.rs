@@ -66,9 +66,9 @@ impl StatementNest {
     /// let mut question = Question::new(["K % 8 == 0"])?;
     /// let statement = question.statement("C[i, j] += A[i, k] * B[k, j]; A = (M, K); B = (K, 5); C = (M, 5)")?;
     /// let nest = statement.nest(&question.scope()?)?;
-    /// assert_eq!(nest.example(&[]), Some(vec![8, 3])); // K, of which something is said, and M
-    /// assert_eq!(nest.example(&[None, Some(7)]), Some(vec![8, 7]));
-    /// assert_eq!(nest.example(&[Some(9)]), None);
+    /// assert_eq!(nest.example(&[]), Some(vec![3, 8])); // M and K, in the order of the text
+    /// assert_eq!(nest.example(&[Some(7)]), Some(vec![7, 8]));
+    /// assert_eq!(nest.example(&[None, Some(9)]), None);
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     ///
