@@ -2,19 +2,11 @@
 
 use shapetracker_symbolic::Name;
 
-use crate::fault::Fault;
 use crate::json::{Value, object};
 
 /// The values that a request gives to names; those of other names are none of this question.
-pub(crate) fn fixed(request: &Value, names: &[Name]) -> Result<Vec<Option<i64>>, Fault> {
-    let given = |name: &Name| match request.get("values").and_then(|values| values.get(&name.name)) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_integer() {
-            Some(value) => Ok(Some(value)),
-            None => Err(Fault::request(format!("the value of {} is an integer of 64 bits", name.name))),
-        },
-    };
-    names.iter().map(given).collect()
+pub(crate) fn fixed(request: &Value, names: &[Name]) -> Vec<Option<i64>> {
+    names.iter().map(|name| request.get("values").and_then(|values| values.get(&name.name)?.as_integer())).collect()
 }
 
 /// These values, and of the other names the least ones.

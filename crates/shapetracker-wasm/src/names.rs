@@ -22,7 +22,7 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let (tracker, answer) = (&advice.tracker, &advice.answer);
 
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
-    let fixed = named::fixed(request, named)?;
+    let fixed = named::fixed(request, named);
     let (values, note) = match tracker.example(answer, &fixed) {
         Some(values) => (values, None),
         None => {

@@ -19,7 +19,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     let mut nest = statement.nest(&scope).map_err(wrong)?;
 
     // What is counted, and drawn, is so at values of the names.
-    let fixed = named::fixed(request, scope.names())?;
+    let fixed = named::fixed(request, scope.names());
     let chosen = nest.example(&fixed).unwrap_or_else(|| named::least(scope.names(), &fixed));
     let pairs = || scope.names().iter().zip(&chosen).map(|(name, &value)| (&*name.name, value));
     let no_values = |reason: String| {
