@@ -330,8 +330,10 @@ export interface NamesAnswer {
 export interface NestLoop {
   name: string;
   size: Integer;
+  /** The size with its names: `2 * N`. */
+  written: string;
   reduced: boolean;
-  parts: { name: string; size: Integer }[];
+  parts: { name: string; size: Integer; written: string }[];
 }
 
 /** Where a statement over several tensors runs: padding of what it names, or the condition after `if`. */
@@ -352,8 +354,9 @@ export interface NestAccess {
   written: boolean;
   read: boolean;
   padding: "skipped" | "zero" | null;
-  /** The layout as text, and its shape. */
+  /** The layout as text, the same with values in place of names, and its shape. */
   layout: string | null;
+  instance: string | null;
   shape: Integer[];
   /** For each part of each loop how far the next step is in memory, which may be no one number, and whether it touches the same element. */
   strides: (string | null)[];
@@ -363,6 +366,8 @@ export interface NestAccess {
 /** The loops of a statement, what one step of them touches, and which steps touch an element. */
 export interface NestAnswer {
   statement: string;
+  /** The names of sizes, and the values at which all is counted. */
+  names: NamesAnswer["names"];
   loops: NestLoop[];
   steps: Integer | null;
   runs: Integer | null;
@@ -604,7 +609,14 @@ export interface Requests {
   };
   /** `at` has the values of the parts of all loops; `index` is that of an element of an access, counted from 0. */
   nest: {
-    request: { text: string; at?: Integer[]; access?: number; index?: Integer[] };
+    request: {
+      text: string;
+      where?: string;
+      values?: Record<string, Integer>;
+      at?: Integer[];
+      access?: number;
+      index?: Integer[];
+    };
     answer: NestAnswer;
   };
   devices: {

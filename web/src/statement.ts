@@ -1,7 +1,7 @@
 /** A statement over several tensors in the place of a chain: its loops, what a step of them touches, and which touch an element. */
 import { batch, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
-import type { NestAnswer } from "shapetracker/engine";
+import type { Fault, NestAnswer, Requests } from "shapetracker/engine";
 import { isMistake } from "./faults";
 import { idle, layout, start, trouble } from "./layout";
 import { AFRESH, change, page } from "./page";
@@ -30,6 +30,11 @@ export const NESTS: readonly NestPreset[] = [
     at: [1, 2, 1, 3],
   },
   {
+    name: "Sizes that are names",
+    text: "C[i, j] += A[i, k] * B[k, j]\nA = (M, K)\nB = (2*N, K).T\nC = (M, 2*N)",
+    at: [2, 5, 1],
+  },
+  {
     name: "Causal scores",
     text: "S[t, s] += Q[t, d] * K[s, d] if s <= t\nQ = (4096, 128)\nK = (4096, 128)\nS = (4096, 4096)",
     at: [3000, 1000, 5],
@@ -55,11 +60,31 @@ export const about = signal<Place | null>(null);
 
 export function open({ text, at }: NestPreset): void {
   chosen.value = hovered.value = null;
-  change({ mode: "chain", chain: text, muted: [], step: null, where: "", ...AFRESH, at }, true);
+  change({ mode: "chain", chain: text, muted: [], step: null, where: "", values: {}, ...AFRESH, at }, true);
+}
+
+type Names = Pick<Requests["nest"]["request"], "text" | "where" | "values">;
+/** The last statement whose names had values that may be. */
+let fitting: Names | null = null;
+/** The last fault of values, or of what is said of names, and the question that it answers: the loops stay. */
+let told: { fault: Fault; question: string } | null = null;
+
+/** Asks for the loops; where values of names may not be, for those at the last ones that may, with what is wrong beside it. */
+async function loops(names: Names, rest: Omit<Requests["nest"]["request"], keyof Names>) {
+  const said = await ask("nest", { ...names, ...rest }, "nest");
+  if (said?.ok !== false || !(said.fault.kind === "values" || said.fault.field === "where")) {
+    if (said?.ok === true) fitting = names;
+    return { said, fault: null };
+  }
+  const before = fitting?.text === names.text ? fitting : { text: names.text };
+  const again = await ask("nest", { ...before, ...rest }, "nest");
+  // The place of what is wrong is in another text than that of the chain.
+  const fault: Fault = { ...said.fault, span: null, suggestion: null };
+  return again?.ok === false ? { said: { ...said, fault }, fault: null } : { said: again, fault };
 }
 
 effect(() => {
-  const { mode, chain: text, at } = page.value;
+  const { mode, chain: text, where, values, at } = page.value;
   const place = hovered.value ?? chosen.value;
   if (mode !== "chain" || !STATEMENT.test(text)) {
     nest.value = chosen.value = hovered.value = null;
@@ -68,15 +93,20 @@ effect(() => {
   // What is wrong with it as a chain was said of the same text.
   if (!idle.value) return;
   const shown = untracked(() => nest.value);
-  if (shown?.text === text && trouble.value !== null && isMistake(trouble.value.fault)) trouble.value = null;
+  const question = JSON.stringify([text, where, values, at, place]);
+  if (told !== null && trouble.value?.fault === told.fault) {
+    if (question === told.question) return;
+  } else if (shown?.text === text && trouble.value !== null && isMistake(trouble.value.fault)) trouble.value = null;
   const element = place === null || shown?.text !== text ? {} : place;
-  void ask("nest", { text, at, ...element }, "nest").then((said) => {
+  void loops({ text, where, values }, { at, ...element }).then(({ said, fault }) => {
     if (said === null || page.peek().chain !== text || page.peek().mode !== "chain") return;
+    told = fault && { fault, question };
     batch(() => {
       if (said.ok) {
         nest.value = { text, answer: said.value };
         about.value = said.value.touching === null ? null : place;
-        trouble.value = start.value = null;
+        start.value = null;
+        trouble.value = fault && { fault, block: null, piece: null };
         return;
       }
       nest.value = null;

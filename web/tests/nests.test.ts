@@ -247,6 +247,60 @@ test("pointing at an element of a picture says which steps touch it", async () =
   await leave(page);
 });
 
+test("sizes that are names have values, which are changed, and what is counted and drawn follows", { timeout: 60_000 }, async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  const chain = "C[i, j] += A[i, k] * B[k, j]\nA = (M, K)\nB = (2*N, K).T\nC = (M, 2*N)";
+  await link(page, chain, [1, 2, 1]);
+  const guards = page.locator(".nest .guards > p", { hasText: "At M =" });
+  await guards.waitFor();
+  const slider = (name: string) => page.getByRole("group", { name: "Sizes that are names" }).getByRole("slider", { name: `Value of ${name}` });
+  for (const [name, value] of [["M", 5], ["K", 3], ["N", 4]] as const) await slider(name).fill(String(value));
+  await page.locator(".nest .guards > p", { hasText: "At M = 5, K = 3, N = 4: 120 steps" }).waitFor();
+  const loops = await page.locator(".nest .loops > li > p").allInnerTexts();
+  expect(loops.map((line) => line.replaceAll(/\s+/g, " "))).toEqual([
+    "i = 1 of M = 5",
+    "j = 2 of 2 * N = 8",
+    "k = 1 of K = 3, summed over",
+  ]);
+  const figure = (number: number) => page.locator(".nest figure").nth(number);
+  await figure(2).locator("canvas.minigrid").waitFor();
+  expect(await figure(2).locator("canvas").getAttribute("aria-label")).toContain("B, shape [3, 8]");
+  // B is transposed: one of 8 rows of 3.
+  expect(await figure(2).locator("figcaption").innerText()).toContain("B[1, 2]: address 7");
+  expect(await figure(2).innerText()).toContain("(2*N, K).T, here (8, 3).T");
+  await page.getByRole("button", { name: "Which steps touch A[1, 1]?" }).click();
+  const touching = page.locator(".nest .touching [role=status]", { hasText: "A[1, 1]" });
+  await touching.waitFor();
+  expect(await touching.innerText()).toContain("8 steps of 120: i = 1, j runs freely, which is reuse, k = 1");
+  await slider("K").fill("6");
+  await page.locator(".nest .guards > p", { hasText: "At M = 5, K = 6, N = 4: 240 steps" }).waitFor();
+  await figure(2).locator("figcaption", { hasText: "B[1, 2]: address 13" }).waitFor();
+  expect(await page.locator(".mistake").count()).toBe(0);
+
+  // What does not meet what is said of the names is told, and the loops stay as they were.
+  const where = page.getByRole("textbox", { name: "where" });
+  await where.fill("K % 3 == 0");
+  await slider("K").fill("7");
+  await page.locator(".mistake", { hasText: "K = 7, N = 4: at these values K % 3 == 0 does not hold" }).waitFor();
+  await page.locator(".nest .guards > p", { hasText: "At M = 5, K = 6, N = 4: 240 steps" }).waitFor();
+  await page.getByRole("slider", { name: "Loop k" }).press("ArrowRight");
+  await page.locator(".nest figcaption", { hasText: "A[1, 2]" }).waitFor();
+  await slider("K").fill("9");
+  await page.locator(".nest .guards > p", { hasText: "At M = 5, K = 9, N = 4: 360 steps" }).waitFor();
+  expect(await page.locator(".mistake").count()).toBe(0);
+  await where.fill("K % ");
+  await page.locator(".mistake").waitFor();
+  await where.fill("");
+  await page.locator(".mistake").waitFor({ state: "detached" });
+
+  // A link has the values; one that may not be is told beside values that may.
+  await page.evaluate((hash) => (location.hash = hash), `#c=${encodeURIComponent(`${chain} # anew`)}&values=M:0`);
+  await page.locator(".mistake", { hasText: "0 is not a value of M, which is 1 or more" }).waitFor();
+  await page.locator(".nest .guards > p", { hasText: "At M = 3, " }).waitFor();
+  expect(complaints).toEqual([]);
+  await leave(page);
+});
+
 interface Axe {
   run(context: unknown, options: unknown): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
 }

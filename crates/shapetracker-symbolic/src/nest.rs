@@ -50,6 +50,8 @@ use crate::tracker::ShapeTracker;
 pub struct StatementNest {
     nest: Nest,
     scope: Arc<Scope>,
+    /// The scope that was asked about: without ends of names that are those of the code.
+    pub(crate) asked: Arc<Scope>,
     needs: Vec<Literal>,
     accesses: Vec<StatementAccess>,
     condition: Option<String>,
@@ -193,10 +195,11 @@ impl Statement {
             Err(Stop::Mistake(err)) => Ok(Err(err)),
             Err(Stop::TooLarge(err)) => Err(err),
         };
-        match scope.own_names().iter().all(has_ends) {
+        let made = match scope.own_names().iter().all(has_ends) {
             true => attempt(scope.clone())?,
             false => widest(|bits| attempt(scope.with_ends(bits)))?,
-        }
+        };
+        Ok(StatementNest { asked: Arc::new(scope.clone()), ..made? })
     }
 
     fn lowered(&self, scope: Arc<Scope>) -> Result<StatementNest, Stop> {
@@ -540,6 +543,7 @@ impl<'s> Lowering<'s> {
         Ok(StatementNest {
             right: right.collect(),
             nest: self.nest,
+            asked: self.scope.clone(),
             scope: self.scope,
             needs: self.needs,
             accesses,
@@ -920,7 +924,7 @@ impl StatementNest {
         Ok(Body::new(lines.join("\n")))
     }
 
-    /// The steps of the loops; `None` where a size has names.
+    /// The steps of the loops; `None` where there are names, at whose values there are [`StatementNest::steps_at`].
     ///
     /// ```
     /// # use shapetracker_symbolic::Question;
@@ -931,7 +935,27 @@ impl StatementNest {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn steps(&self) -> Option<Steps> {
-        Steps::of(self)
+        self.steps_at([]).ok()
+    }
+
+    /// The steps of the loops at values of the names, whatever the loops are split into.
+    ///
+    /// ```
+    /// # use shapetracker_symbolic::Question;
+    /// let mut question = Question::default();
+    /// let statement = question.statement("C[i, j] = A[i, j] if j <= i; A = (n, n); C = (n, n)")?;
+    /// let nest = statement.nest(&question.scope()?)?;
+    /// let steps = nest.steps_at([("n", 65536)])?;
+    /// assert_eq!((steps.total(), steps.run().count), (Some(1 << 32), Some(65536 * 65537 / 2)));
+    /// let err = nest.steps_at([("n", 0)]).unwrap_err();
+    /// assert_eq!(err.to_string(), "steps: 0 is not a value of n, which is from 1 to 2147483647");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name without a value, or a value outside its range; a condition or need that does not hold; a number that leaves 64 bits.
+    pub fn steps_at<'n>(&self, values: impl IntoIterator<Item = (&'n str, i64)>) -> Result<Steps, Error> {
+        Steps::of(self, &self.scope.point("steps", &self.needs, values)?)
     }
 
     /// A part of the right side as it was written.

@@ -5,13 +5,15 @@ use std::ops::Range;
 use indexpr::{Binary, Condition, Expr, Graph, Linear, Node, QuasiAffine, Term};
 use shapetracker::Dims;
 
+use crate::error::{Error, Fault};
 use crate::nest::{Padding, StatementNest};
+use crate::poly::Poly;
 
 /// The most entries that a search tries, and the most steps that are gone through one by one where there is no search.
 const MOST_ENTRIES: u32 = 1 << 22;
 const MOST_STEPS: i128 = 1 << 18;
 
-/// The steps of a [`StatementNest`] whose sizes are numbers: one for each choice of the values of its loops, which are those
+/// The steps of a [`StatementNest`] at values of its names: one for each choice of the values of its loops, which are those
 /// of the statement, whatever they are split into.
 ///
 /// ```
@@ -108,27 +110,56 @@ pub struct StepSet {
 }
 
 impl Steps {
-    pub(crate) fn of(nest: &StatementNest) -> Option<Steps> {
-        let mut graph = nest.nest().graph().clone();
-        let lowered = &nest.lowered;
-        let mut loops = Vec::new();
-        for one in &lowered.loops {
-            let (Node::Variable(place), Node::Int(size)) = (graph.node(one.variable), graph.node(one.size)) else {
-                return None;
-            };
-            loops.push(Counter { variable: one.variable, place, size });
-        }
-        let mut accesses = Vec::new();
-        let mut runs = lowered.condition.unwrap_or_else(|| graph.bool(true));
-        for (one, about) in lowered.accesses.iter().zip(nest.accesses()) {
-            let shape = one.shape.iter().map(|size| size.number().and_then(|size| i64::try_from(size).ok()));
-            let shape = shape.collect::<Option<Dims>>()?;
-            accesses.push(Element { shape, axes: one.axes.clone(), address: one.address, valid: one.valid });
-            if about.padding == Padding::Skipped {
-                runs = graph.binary(Binary::And, runs, one.valid).ok()?;
+    /// The steps at values of the names, which the ranges and conditions allow.
+    pub(crate) fn of(nest: &StatementNest, point: &[i128]) -> Result<Steps, Error> {
+        const OP: &str = "steps";
+        let refused = |err: indexpr::Error| Error::new(OP, err);
+        let large = || Error::new(OP, Fault::Overflow { what: "at these values a number" });
+        let (from, lowered) = (nest.nest().graph(), &nest.lowered);
+        let scope = nest.scope();
+        // The variables of the nest: the names, then, among others, the loops.
+        let mut known: Vec<i64> = from.variables().iter().map(|variable| variable.range.start).collect();
+        for (name, &value) in scope.own_names().iter().zip(point) {
+            if let Some(place) = from.variables().iter().position(|variable| *variable.name == *name.name) {
+                known[place] = i64::try_from(value).map_err(|_| large())?;
             }
         }
-        Some(Steps { graph, loops, accesses, condition: lowered.condition, runs })
+        let mut graph = Graph::new();
+        let mut loops = Vec::new();
+        for one in &lowered.loops {
+            let size = from.evaluate(one.size, &known).map_err(refused)?.max(0);
+            let variable = graph.variable(&one.name, 0..size.max(1)).map_err(refused)?;
+            loops.push(Counter { variable, place: loops.len(), size });
+        }
+        let mut exprs = Vec::new();
+        for one in &lowered.accesses {
+            exprs.extend(one.axes.iter().copied().chain([one.address, one.valid]));
+        }
+        exprs.extend(lowered.condition);
+        let moved = graph.import(from, &exprs, |to, place| {
+            let variable = Node::Variable(place);
+            match lowered.loops.iter().position(|one| from.node(one.variable) == variable) {
+                Some(number) => Ok(loops[number].variable),
+                None => Ok(to.int(known[place])),
+            }
+        });
+        let moved = moved.map_err(refused)?;
+        // In the order in which they were put there.
+        let (mut rest, mut accesses) = (&moved[..], Vec::new());
+        let condition = lowered.condition.and_then(|_| rest.split_off_last().copied());
+        let mut runs = condition.unwrap_or_else(|| graph.bool(true));
+        for (one, about) in lowered.accesses.iter().zip(nest.accesses()) {
+            let size = |size: &Poly| size.eval(point).and_then(|size| i64::try_from(size).ok());
+            let shape = one.shape.iter().map(size).collect::<Option<Dims>>().ok_or_else(large)?;
+            let (axes, after) = rest.split_at(one.axes.len());
+            let [address, valid, after @ ..] = after else { break };
+            rest = after;
+            if about.padding == Padding::Skipped {
+                runs = graph.binary(Binary::And, runs, *valid).map_err(refused)?;
+            }
+            accesses.push(Element { shape, axes: axes.to_vec(), address: *address, valid: *valid });
+        }
+        Ok(Steps { graph, loops, accesses, condition, runs })
     }
 
     /// How many steps there are, be the statement run or not; `None` past 128 bits.
@@ -142,6 +173,20 @@ impl Steps {
     /// ```
     pub fn total(&self) -> Option<i128> {
         self.loops.iter().try_fold(1_i128, |all, one| all.checked_mul(one.size.into()))
+    }
+
+    /// The sizes of the loops of the statement, outermost first.
+    ///
+    /// ```
+    /// # use shapetracker_symbolic::Question;
+    /// # let mut question = Question::default();
+    /// let statement = question.statement("C[i, j] = 1; C = (n, 2*n)")?;
+    /// let steps = statement.nest(&question.scope()?)?.steps_at([("n", 4)])?;
+    /// assert!(steps.sizes().eq([4, 8]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sizes(&self) -> impl Iterator<Item = i64> {
+        self.loops.iter().map(|one| one.size)
     }
 
     /// The shape of the layout of an access.

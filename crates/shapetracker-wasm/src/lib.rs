@@ -58,6 +58,8 @@ mod operations;
 
 #[cfg(feature = "devices")]
 mod devices;
+#[cfg(any(feature = "names", feature = "nest"))]
+mod named;
 #[cfg(feature = "names")]
 mod names;
 #[cfg(feature = "nest")]

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use shapetracker_symbolic::{LibraryAdvice, Name, Question, Scope, ShapeTracker};
+use shapetracker_symbolic::{LibraryAdvice, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::named;
 use crate::request::Fields as _;
 
 pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
@@ -21,14 +22,11 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let (tracker, answer) = (&advice.tracker, &advice.answer);
 
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
-    let given = |name: &Name| request.get("values").and_then(|values| values.get(&name.name)?.as_integer());
-    let fixed: Vec<Option<i64>> = named.iter().map(given).collect();
+    let fixed = named::fixed(request, named);
     let (values, note) = match tracker.example(answer, &fixed) {
         Some(values) => (values, None),
         None => {
-            let least = |name: &Name| name.lo.and_then(|lo| i64::try_from(lo).ok()).unwrap_or(1);
-            let values = named.iter().zip(&fixed).map(|(name, fixed)| fixed.unwrap_or_else(|| least(name)));
-            let values: Vec<i64> = values.collect();
+            let values = named::least(named, &fixed);
             let why = point(tracker, &values).err();
             (values, why.or_else(|| Some("no values were found that meet what is said of the names".into())))
         }
@@ -37,17 +35,11 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
         Some(_) => None,
         None => chain.at(&values.iter().map(|&value| value.into()).collect::<Vec<i128>>()),
     };
-    let bound = |bound: Option<i128>| {
-        bound.map(|bound| i64::try_from(bound).map_or_else(|_| bound.to_string().into(), Value::from))
-    };
-    let names = named.iter().zip(&values).map(|(name, &value)| {
-        let end = name.hi.and_then(|hi| hi.checked_add(1));
-        object! { "name": &*name.name, "begin": bound(name.lo), "end": bound(end), "value": value }
-    });
     let views = tracker.views().iter().map(|view| Value::from(view.text(&scope)));
     let witness = answer.counterexample().map(|found| {
         let values = named.iter().zip(&found.values);
-        let values = values.map(|(name, &value)| (name.name.to_string(), bound(Some(value)).unwrap_or(Value::Null)));
+        let values =
+            values.map(|(name, &value)| (name.name.to_string(), named::bound(Some(value)).unwrap_or(Value::Null)));
         object! { "values": Value::Object(values.collect()), "sentence": found.witness.to_string() }
     });
     let told = |found: &LibraryAdvice| {
@@ -57,7 +49,7 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let comma = if shape.len() == 1 { "," } else { "" };
     Ok(object! {
         "library": chain.library().map(|library| library.name()),
-        "names": names.collect::<Value>(),
+        "names": named::listed(named, &values),
         "kind": answer.kind(),
         "sentence": answer.sentence(&scope),
         "shape": format!("({}{comma})", shape.join(", ")),

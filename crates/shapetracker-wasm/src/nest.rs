@@ -1,26 +1,37 @@
-//! Statements over several tensors: their loops, what one step of these touches, and which steps touch an element.
+//! Statements over several tensors, at values of their names: their loops, what one step of these touches, and which steps touch an element.
 
-use shapetracker::expr::{Expr, Nest, Syntax};
+use shapetracker::expr::{Expr, Loop, Nest, Syntax};
 use shapetracker_symbolic::{Padding, Question, StepSet, Steps};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::named;
 use crate::request::Fields as _;
 
 pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     let text = request.text("text").map_err(|fault| fault.in_field("chain"))?;
     let wrong = |err| Fault::syntax(&err, "chain", text);
-    let mut question = Question::default();
+    let given = request.text_or_none("where").map_err(|fault| fault.in_field("where"))?.unwrap_or_default();
+    let of_names = |err| Fault::syntax(&err, "where", given);
+    let mut question = Question::new([given]).map_err(of_names)?;
     let statement = question.statement(text).map_err(wrong)?;
-    let mut nest = statement.nest(&question.scope().map_err(wrong)?).map_err(wrong)?;
-    let Some(steps) = nest.steps() else {
-        let names: Vec<String> = nest.nest().parameters().iter().map(|name| format!("`{}`", name.name)).collect();
-        let (verb, noun) = if names.len() == 1 { ("is", "a name of a size") } else { ("are", "names of sizes") };
-        let message = format!(
-            "The picture of a kernel needs numbers, and {} {verb} {noun}: write a number in place of each.",
-            names.join(", ")
-        );
-        return Err(Fault::new("names", message).in_field("chain"));
+    let scope = question.scope().map_err(of_names)?;
+    let mut nest = statement.nest(&scope).map_err(wrong)?;
+
+    // What is counted, and drawn, is so at values of the names.
+    let fixed = named::fixed(request, scope.names());
+    let chosen = nest.example(&fixed).unwrap_or_else(|| named::least(scope.names(), &fixed));
+    let pairs = || scope.names().iter().zip(&chosen).map(|(name, &value)| (&*name.name, value));
+    let no_values = |reason: String| {
+        let values: Vec<String> = pairs().map(|(name, value)| format!("{name} = {value}")).collect();
+        Fault::new("values", format!("{}: {reason}", values.join(", "))).in_field("chain")
+    };
+    // First in the ranges that are said, and then in those of the code.
+    let steps = scope.point("steps", nest.needs(), pairs()).and_then(|_| nest.steps_at(pairs()));
+    let steps = steps.map_err(|err| no_values(err.reason()))?;
+    let point: Vec<i128> = chosen.iter().map(|&value| value.into()).collect();
+    let Some(drawn) = statement.layouts_at(&point) else {
+        return Err(no_values("a size, a stride or an offset leaves 64 bits".to_owned()));
     };
     let refused = |err: shapetracker::expr::Error| Fault::new("nest", err.reason()).in_field("chain");
 
@@ -40,6 +51,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
             guards.push(guard(padding, Some(number), &holds, steps.with_element(number)));
         }
         let layout = statement.layouts().find(|(name, _)| *name == access.buffer).map(|(_, text)| text.to_owned());
+        let drawn = drawn.iter().find(|(name, _)| *name == access.buffer).map(|(_, text)| text.clone());
         accesses.push(object! {
             "buffer": access.buffer,
             "element": access.element,
@@ -47,6 +59,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
             "read": access.is_read,
             "padding": padding,
             "layout": layout,
+            "instance": drawn,
             "shape": Value::from(steps.shape(number).unwrap_or_default()),
         });
     }
@@ -56,19 +69,21 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
         guards.push(guard("condition", None, &holds, steps.meeting_condition()));
     }
 
-    let before: Vec<(String, i64, bool)> = nest.nest().loops().iter().map(|one| sized(nest.nest(), one)).collect();
+    let sized =
+        |nest: &Nest| nest.loops().iter().map(|one| Sized::of(nest, one, &chosen)).collect::<Result<Vec<_>, _>>();
+    let before = sized(nest.nest())?;
     let splits = nest.nest_mut().split_where_affine().map_err(refused)?;
-    let mut after = nest.nest().loops().iter().map(|one| sized(nest.nest(), one));
+    let mut after = sized(nest.nest())?.into_iter();
     // Of each loop of the statement the sizes of those that it is split into, outermost first: its own where it is not split.
     let (mut shown, mut splits_of) = (Vec::new(), Vec::<Vec<i64>>::new());
-    for (name, size, is_reduced) in before {
-        let factors = splits.factors.iter().find(|(split, _)| *split == name).map_or(1, |(_, factors)| factors.len());
-        let parts: Vec<(String, i64, bool)> = after.by_ref().take(factors).collect();
-        let named = parts.iter().map(|(name, size, _)| object! { "name": name.clone(), "size": *size });
-        shown.push(object! {
-            "name": name, "size": size, "reduced": is_reduced, "parts": named.collect::<Value>(),
-        });
-        splits_of.push(parts.iter().map(|(_, size, _)| *size).collect());
+    for one in before {
+        let factors =
+            splits.factors.iter().find(|(split, _)| *split == one.name).map_or(1, |(_, factors)| factors.len());
+        let parts: Vec<Sized> = after.by_ref().take(factors).collect();
+        splits_of.push(parts.iter().map(|part| part.size).collect());
+        let parts: Value = parts.into_iter().map(Sized::json).collect();
+        let is_reduced = one.is_reduced;
+        shown.push(one.json().with("reduced", is_reduced).with("parts", parts));
     }
 
     // Along the loops that there are now.
@@ -117,6 +132,7 @@ pub(crate) fn nest(request: &Value) -> Result<Value, Fault> {
     };
     Ok(object! {
         "statement": statement.assignment(),
+        "names": named::listed(scope.names(), &chosen),
         "loops": shown,
         "steps": steps.total(),
         "runs": run.count,
@@ -162,9 +178,26 @@ fn guard(why: &str, access: Option<usize>, holds: &str, set: Option<StepSet>) ->
     }
 }
 
-/// The name of a loop, its size, which is a number, and whether it is reduced.
-fn sized(nest: &Nest, one: &shapetracker::expr::Loop) -> (String, i64, bool) {
-    (one.name.clone(), nest.graph().range(one.size).1, one.is_reduced)
+/// A loop: its name, its size at values of the names and as it is written, and whether it is reduced.
+struct Sized {
+    name: String,
+    size: i64,
+    text: String,
+    is_reduced: bool,
+}
+
+impl Sized {
+    fn of(nest: &Nest, one: &Loop, chosen: &[i64]) -> Result<Sized, Fault> {
+        // The names are the first variables.
+        let mut values: Vec<i64> = nest.graph().variables().iter().map(|variable| variable.range.start).collect();
+        values[..chosen.len()].copy_from_slice(chosen);
+        let size = nest.graph().evaluate(one.size, &values)?.max(0);
+        Ok(Sized { name: one.name.clone(), size, text: written(nest, one.size)?, is_reduced: one.is_reduced })
+    }
+
+    fn json(self) -> Value {
+        object! { "name": self.name, "size": self.size, "written": self.text }
+    }
 }
 
 fn written(nest: &Nest, expr: Expr) -> Result<String, Fault> {

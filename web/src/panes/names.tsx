@@ -1,5 +1,6 @@
 /** Sizes that are names: a slider for each, and for which values it is one view. */
 import { h } from "preact";
+import type { NamesAnswer } from "shapetracker/engine";
 import { named } from "../layout";
 import { plain } from "../numbers";
 import { AFRESH, change, page } from "../page";
@@ -9,9 +10,10 @@ import { sentence } from "./mistake";
 /** A slider ends here where nothing is said of a name. */
 const FAR = 64;
 
-export const Names = live(() => {
-  const now = named.value;
-  if (now === null) return null;
+/** Those of a chain. */
+export const Names = live(() => named.value !== null && <Sliders now={named.value} />);
+
+export const Sliders = live(({ now }: { now: Pick<NamesAnswer, "names" | "witness"> }) => {
   const { where, values } = page.value;
   return (
     <div class="names" role="group" aria-label="Sizes that are names">
@@ -27,6 +29,7 @@ export const Names = live(() => {
             </span>
             <input
               type="range"
+              aria-label={`Value of ${name}`}
               min={least}
               max={most}
               value={Number(value)}

@@ -8,6 +8,7 @@ import { bracket, counted, plain, pretty } from "../numbers";
 import { change, page } from "../page";
 import { live } from "./live";
 import { MiniGrid } from "./minigrid";
+import { Sliders } from "./names";
 
 /** The lowest and the highest address of each layout, once they are known. */
 const ranges = signal<ReadonlyMap<string, [Integer, Integer] | null>>(new Map());
@@ -63,6 +64,11 @@ function Ruler({ loop, at, touch }: { loop: NestLoop; at: Integer; touch: [Integ
   );
 }
 
+/** A size, with its names where it has some. */
+function sizeText({ size, written }: { size: Integer; written: string }): string {
+  return /[A-Za-z_]/.test(written) ? `${written} = ${pretty(size)}` : pretty(size);
+}
+
 function move(answer: NestAnswer, part: number, value: number): void {
   const at = (answer.step?.at ?? []).map(Number);
   at[part] = value;
@@ -85,8 +91,8 @@ const Loops = live(({ answer }: { answer: NestAnswer }) => {
               <code>
                 <b>{loop.name}</b> = {plain(step?.values[number] ?? 0)}
               </code>{" "}
-              of {pretty(loop.size)}
-              {isSplit && <>, split: {loop.parts.map(({ name, size }) => `${name} of ${pretty(size)}`).join(" \u00d7 ")}</>}
+              of {sizeText(loop)}
+              {isSplit && <>, split: {loop.parts.map((part) => `${part.name} of ${sizeText(part)}`).join(" \u00d7 ")}</>}
               {loop.reduced && ", summed over"}
             </p>
             <Ruler loop={loop} at={step?.values[number] ?? 0} touch={touching?.loops[number] ?? null} />
@@ -126,11 +132,12 @@ function guardText({ why, access }: NestGuard, accesses: readonly NestAccess[]):
 }
 
 const Guards = live(({ answer }: { answer: NestAnswer }) => {
-  const { steps, runs, guards, accesses } = answer;
+  const { names, steps, runs, guards, accesses } = answer;
   const all = steps === null ? "more than 2^127" : pretty(steps);
   return (
     <div class="guards">
       <p>
+        {names.length > 0 && `At ${names.map(({ name, value }) => `${name} = ${plain(value)}`).join(", ")}: `}
         {runs === null ? (
           <>{all} steps; at how many of them the statement runs was not found within the work limit.</>
         ) : runs === steps ? (
@@ -139,7 +146,7 @@ const Guards = live(({ answer }: { answer: NestAnswer }) => {
           </>
         ) : (
           <>
-            The statement runs at <b>{pretty(runs)}</b> of {all} steps{steps !== null && `, ${share(runs, steps)}`}.
+            {names.length > 0 ? "the" : "The"} statement runs at <b>{pretty(runs)}</b> of {all} steps{steps !== null && `, ${share(runs, steps)}`}.
           </>
         )}
       </p>
@@ -230,7 +237,7 @@ function along(answer: NestAnswer, access: NestAccess): string {
 const Tensor = live(({ answer, number }: { answer: NestAnswer; number: number }) => {
   const access = answer.accesses[number]!;
   const touched = answer.step?.elements[number];
-  const text = access.layout ?? "";
+  const text = access.instance ?? "";
   const range = rangeOf(text);
   const shape = access.shape.map(Number);
   const place = about.value?.access === number ? about.value.index : null;
@@ -274,7 +281,12 @@ const Tensor = live(({ answer, number }: { answer: NestAnswer; number: number })
         <p class="help">{drawable ? "Asking how it lies in memory\u2026" : "A tensor of this shape is not drawn."}</p>
       )}
       <p class="help">
-        <code>{text}</code>
+        <code>{access.layout}</code>
+        {access.layout !== text && (
+          <>
+            , here <code>{text}</code>
+          </>
+        )}
         <br />
         Address for each step along: {along(answer, access)}.
       </p>
@@ -302,6 +314,7 @@ export const NestPane = live(() => {
         <p class="statement">
           <code>{answer.statement}</code>
         </p>
+        {answer.names.length > 0 && <Sliders now={{ names: answer.names, witness: null }} />}
         <Loops answer={answer} />
         <Guards answer={answer} />
         <div class="kernels-examples" role="group" aria-label="Examples of kernels">

@@ -235,6 +235,19 @@ impl Statement {
         self.layouts.iter().map(|layout| (&*layout.name, layout.chain.text()))
     }
 
+    /// The layouts with values in the place of the names, one for each name of the question's [scope](crate::Question::scope), as
+    /// [`Chain::at`] writes them; `None` where a number is past the range of 64-bit integers.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::default();
+    /// let statement = question.statement("C[i] = A[i]; A = (2*n,).flip(0); C = (2*n,)")?;
+    /// assert_eq!(statement.layouts_at(&[4]).unwrap(), [("A", "(8,).flip(0)".to_owned()), ("C", "(8,)".to_owned())]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn layouts_at(&self, values: &[i128]) -> Option<Vec<(&str, String)>> {
+        self.layouts.iter().map(|layout| Some((&*layout.name, layout.chain.at(values)?))).collect()
+    }
+
     /// The elements, that on the left first.
     pub(crate) fn elements(&self) -> impl Iterator<Item = &Element> {
         let right = self.right.iter().filter_map(|piece| match piece {

@@ -122,3 +122,77 @@ fn large_nests_are_counted_by_their_bounds() {
     // Three loops of which the condition joins all: too many values of two.
     assert_eq!(run("T[i, j, k] += 1 if i + j <= k; T = (4096, 4096, 4096)"), None);
 }
+
+/// At values of its names a statement has the steps that it has with these numbers in their place.
+#[test]
+fn steps_at_values_are_those_of_numbers() {
+    let texts = [
+        ("", "C[i, j] += A[i, k] * B[k, j]; A = (M, K); B = (N, K).T; C = (M, N)"),
+        ("M=3..", "y[i] += x[i + k] * w[k]; x = (M + K - 1 - 2,).pad((1, 1)); w = (K,); y = (M,)"),
+        ("", "Y[r, c] = X[r, c]; X = (M, 2, K, N).permute(0, 2, 1, 3).reshape(M*K, 2*N); Y = (M*K, 2*N)"),
+        ("M >= N + K", "S[t, s] += Q[t, d] if s <= t + N; Q = (M, 2*K)[K:K + N]; S = (N, M)"),
+        ("M=2*n, N=1.., K=1..", "z[j, i] = max(a[i // 2, j], b[i % K]); a = (n, N); b = (K,).flip(0); z = (N, M)"),
+    ];
+    for (known, text) in texts {
+        let mut seen = 0;
+        let mut question = Question::new([known]).unwrap();
+        let statement = question.statement(text).unwrap_or_else(|err| panic!("{err}"));
+        let scope = question.scope().unwrap();
+        let nest = statement.nest(&scope).unwrap_or_else(|err| panic!("{err}"));
+        assert!(nest.steps().is_none());
+        let chosen = nest.example(&[]).unwrap();
+        assert!(nest.steps_at(scope.names().iter().zip(&chosen).map(|(name, &at)| (&*name.name, at))).is_ok());
+        for number in 0..64 {
+            let digits = [number % 4 + 1, number / 4 % 4 + 1, number / 16 + 1];
+            let values = || scope.names().iter().map(|name| &*name.name).zip(digits);
+            let point: Vec<i128> = digits.iter().take(scope.names().len()).map(|&value| value.into()).collect();
+            let Ok(steps) = nest.steps_at(values()) else {
+                assert!(scope.point("at", nest.needs(), values()).is_err(), "{text} {digits:?}");
+                assert_eq!(nest.example(&digits.map(Some)), None);
+                continue;
+            };
+            assert_eq!(nest.example(&digits.map(Some)), Some(digits[..point.len()].to_vec()));
+            seen += 1;
+            let with_numbers = text.split("; ").map(|part| match part.split_once(" = (") {
+                Some((name, _)) if statement.layouts().any(|(layout, _)| layout == name) => {
+                    let layouts = statement.layouts_at(&point).unwrap();
+                    let layout = layouts.into_iter().find(|(layout, _)| *layout == name).unwrap().1;
+                    format!("{name} = {layout}")
+                }
+                _ => part.to_owned(),
+            });
+            let with_numbers: Vec<String> = with_numbers.collect();
+            let known: Vec<String> = values().map(|(name, value)| format!("{name}={value}")).collect();
+            let is_used = |known: &&String| with_numbers.iter().any(|part| part.contains(&known[..1]));
+            let mut question = Question::new(known.iter().filter(is_used)).unwrap();
+            let numbers = question.statement(&with_numbers.join("; ")).unwrap_or_else(|err| panic!("{err}"));
+            let numbers = numbers.nest(&question.scope().unwrap()).unwrap_or_else(|err| panic!("{err}"));
+            let numbers = numbers.steps().unwrap();
+            let total = steps.total().unwrap();
+            assert_eq!((steps.total(), steps.run().count), (numbers.total(), numbers.run().count), "{text} {digits:?}");
+            assert_eq!(
+                steps.meeting_condition().map(|set| set.count),
+                numbers.meeting_condition().map(|set| set.count)
+            );
+            let sizes: Vec<i64> = steps.sizes().collect();
+            assert!(sizes.iter().copied().eq(numbers.sizes()));
+            for access in 0..2 {
+                assert_eq!(steps.shape(access), numbers.shape(access));
+            }
+            for step in 0..total as i64 {
+                let mut rest = step;
+                let mut at: Vec<i64> = Vec::new();
+                for size in sizes.iter().rev() {
+                    at.insert(0, rest % size);
+                    rest /= size;
+                }
+                let touched = steps.touched(&at).unwrap();
+                assert_eq!(Some(&touched), numbers.touched(&at).as_ref(), "{text} {digits:?} {at:?}");
+                for (access, (index, _)) in touched.elements.iter().enumerate() {
+                    assert_eq!(steps.touching(access, index), numbers.touching(access, index));
+                }
+            }
+        }
+        assert!(seen > 5, "{text}: {seen}");
+    }
+}
