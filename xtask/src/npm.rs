@@ -16,7 +16,7 @@ use crate::{
 /// The folder of the package.
 pub(crate) const FOLDER: &str = "npm";
 /// The most bytes of the packed package: 2,621,100 of them are the limits of the modules in `web.rs`, 41 kB texts, types and scripts.
-const MOST_PACKED: u64 = 2_662_000;
+const MOST_PACKED: u64 = 2_675_000;
 
 /// What `tsc` must refuse, so that what it accepts says something.
 const WRONG: &str = r#"

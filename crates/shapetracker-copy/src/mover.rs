@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use crate::join::{continues, joined};
 use crate::kernels::blocks::least;
-use crate::kernels::short::{self, REGISTER};
+use crate::kernels::short;
 use crate::kernels::shuffle;
 
 /// Axes in usual numbers, without an allocation.
@@ -99,11 +99,13 @@ impl Shuffled {
             let far = along.from.unsigned_abs();
             let more = shuffle::REGISTER.checked_sub(window)?.checked_div(far).unwrap_or(usize::MAX);
             let steps = (shuffle::REGISTER / bytes).min(more.saturating_add(1)).min(along.count);
-            let repeats = block.is_empty() && far == 0;
-            if along.span.is_some() || repeats {
+            // One element over and over, and elements that are in order already, are no matter of order.
+            let is_plain = block.is_empty() && (far == 0 || along.from == unit as isize);
+            if along.span.is_some() || is_plain {
                 return None;
             }
-            if steps >= 2 && steps < along.count && steps * bytes > shuffle::REGISTER / 2 {
+            if steps >= 2 && along.count.saturating_mul(bytes) >= PUT_IN_ORDER && steps * bytes > shuffle::REGISTER / 2
+            {
                 taken.sort_unstable();
                 for at in taken.iter().rev() {
                     loops.remove(*at);
@@ -167,6 +169,9 @@ const LINES: usize = if cfg!(miri) { 8 } else { 64 };
 
 /// Bytes of a long run that are moved at a time, so that threads can share it.
 const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
+
+/// Bytes of the shortest run that is put in order in registers: to set up a shorter one takes longer than to gather it. Measured.
+const PUT_IN_ORDER: usize = if cfg!(miri) { 32 } else { 128 };
 
 /// Runs up to this many bytes are moved like elements.
 const SHORT: usize = 64;
@@ -239,9 +244,9 @@ impl Mover {
                 return Mover::rows(bytes, longer, axes);
             }
             let is_short = axes[run].span.is_none() && bytes <= SHORT;
-            // Rows shorter than a register, not all of which have data: tiles would have to be as narrow as these.
+            // Rows of a register or two, not all of which have data: tiles would have to be as narrow as these.
             let follows = |axis: &Axis| axis.to == bytes as isize && axis.span.is_some() && axis.count <= short::MOST;
-            if bytes <= REGISTER && axes.iter().any(follows) {
+            if bytes <= short::LONGEST && axes.iter().any(follows) {
                 let run = axes.remove(run);
                 return Mover::rows(unit, run, axes);
             }

@@ -200,7 +200,7 @@ fn runs_that_contradict_themselves() {
         let panic = panic_of(|| Checked::new(mover, 4));
         assert!(panic.contains(why), "{why}: {panic}");
     }
-    for text in ["(20, 2).flip(1)", "(30).flip(0)"] {
+    for text in ["(20, 2).flip(1)", "(40).flip(0)"] {
         refuses(text, "other elements", |parts| with_axis(&mut parts[0].1, |axis| axis.count -= 1));
     }
 }

@@ -245,12 +245,16 @@ impl Move<'_> {
             }
         }));
         let cut = mover.loops.iter().position(|around| *around == Loop::Across);
-        if cut.is_none()
-            && !mover.moves_nothing()
-            && let Some(short) = Short::new(&walk.loops, run, unit, self.fill, parts.len())
-        {
+        if cut.is_none() && !mover.moves_nothing() {
             // SAFETY: as the caller says.
-            return unsafe { self.short_rows(&short, &walk, (from, to), parts) };
+            unsafe {
+                if let Some(short) = Short::<1>::new(&walk.loops, run, unit, self.fill, parts.len()) {
+                    return self.short_rows(&short, &walk, (from, to), parts);
+                }
+                if let Some(short) = Short::<2>::new(&walk.loops, run, unit, self.fill, parts.len()) {
+                    return self.short_rows(&short, &walk, (from, to), parts);
+                }
+            }
         }
         walk.start(parts.start, from, to);
         let mut sink = Sink::new(self.stream.rows, self.fill.unwrap_or(&[0]));

@@ -1,14 +1,17 @@
-//! Rows that are shorter than a register and follow each other where they are written, such as those of windows over an image.
+//! Rows that are no longer than one register, or two, and follow each other where they are written, such as those of windows over an image.
 //!
 //! To find out where such a row is read and which part of it has data takes longer than to move it, and is the same for each
 //! turn of the loops around. So the rows of the innermost loops are listed once, each as an offset and a mask of bytes. A row
-//! is then one load of a whole register, in which bytes without data are exchanged for those of the fill value, and one store
-//! of a whole register, whose end the next row writes over.
+//! is then one load of whole registers, in which bytes without data are exchanged for those of the fill value, and one store
+//! of whole registers, whose end the next row writes over.
 
 use super::{Move, Running, Walk, sink};
 
 /// Bytes of a register.
-pub(crate) const REGISTER: usize = 16;
+const REGISTER: usize = 16;
+
+/// The most bytes of a row.
+pub(crate) const LONGEST: usize = 2 * REGISTER;
 
 /// The most rows that are listed, and the fewest that are worth it.
 pub(crate) const MOST: usize = if cfg!(miri) { 16 } else { 256 };
@@ -17,18 +20,21 @@ const FEWEST: usize = 4;
 /// How many times all of the listed rows must be moved at least: to list them takes as long as to move them twice.
 const OFTEN: usize = 3;
 
-/// The rows of some loops.
-pub(super) struct Short {
+/// The rows of some loops, of as many bytes as `N` registers hold and no fewer do.
+pub(super) struct Short<const N: usize> {
     bytes: usize,
     /// Where each row is read, relative to the first index, and its bytes that have data.
-    rows: Vec<(isize, u128)>,
+    rows: Vec<(isize, Row<N>)>,
     /// The fill value in each of its places.
-    fill: u128,
+    fill: Row<N>,
     /// How many loops there are around these.
     outside: usize,
 }
 
-impl Short {
+/// The bytes of a row, register by register.
+type Row<const N: usize> = [u128; N];
+
+impl<const N: usize> Short<N> {
     /// Lists the rows of as many of the innermost loops as follow each other where they are written. `parts` are the rows that
     /// are moved in all; `None` if these are too few to be worth a list, or if bytes without data must stay as they are.
     pub(super) fn new(
@@ -37,9 +43,9 @@ impl Short {
         unit: usize,
         fill: Option<&[u8]>,
         parts: usize,
-    ) -> Option<Short> {
+    ) -> Option<Short<N>> {
         let bytes = run.count * unit;
-        if bytes == 0 || bytes > REGISTER || run.from != unit as isize {
+        if bytes.div_ceil(REGISTER) != N || run.from != unit as isize {
             return None;
         }
         let (mut count, mut outside) = (1, loops.len());
@@ -56,11 +62,11 @@ impl Short {
         let data = bytes_of(|at| if (run.begin * unit..run.end * unit).contains(&at) { 0xff } else { 0 });
         let mut walk = Walk::new(loops[outside..].iter().copied());
         let mut row = || {
-            let row = (walk.from, if walk.has_data() { data } else { 0 });
+            let row = (walk.from, if walk.has_data() { data } else { [0; N] });
             walk.next();
             row
         };
-        let rows: Vec<(isize, u128)> = (0..count).map(|_| row()).collect();
+        let rows: Vec<(isize, Row<N>)> = (0..count).map(|_| row()).collect();
         let whole = bytes_of(|at| if at < bytes { 0xff } else { 0 });
         if fill.is_none() && rows.iter().any(|(_, data)| *data != whole) {
             return None;
@@ -77,11 +83,11 @@ impl Short {
 
     /// The bytes of a row and some after it, which is read `base` bytes from the beginning of a source on.
     #[inline]
-    fn row(&self, source: &[u8], base: isize, (offset, data): (isize, u128)) -> u128 {
+    fn row(&self, source: &[u8], base: isize, (offset, data): (isize, Row<N>)) -> Row<N> {
         let at = base.wrapping_add(offset);
-        let near = usize::try_from(at).ok().and_then(|at| source.get(at..)?.first_chunk());
-        let read = near.map_or_else(|| at_an_end(source, at, data), |bytes| u128::from_ne_bytes(*bytes));
-        read & data | self.fill & !data
+        let near = usize::try_from(at).ok().and_then(|at| source.get(at..)?.as_chunks().0.first_chunk());
+        let read = near.map_or_else(|| at_an_end(source, at, data), |bytes| bytes.map(u128::from_ne_bytes));
+        std::array::from_fn(|part| read[part] & data[part] | self.fill[part] & !data[part])
     }
 
     /// Moves `count` rows from `first` on.
@@ -92,36 +98,37 @@ impl Short {
     unsafe fn copy(&self, to: *mut u8, source: &[u8], base: isize, first: usize, count: usize) {
         let rows = &self.rows[first..first + count];
         // As many registers fit as do not reach past the last row.
-        let wide = (count + 1).saturating_sub(REGISTER.div_ceil(self.bytes));
+        let wide = (count + 1).saturating_sub((N * REGISTER).div_ceil(self.bytes));
         let mut to = to;
         for row in &rows[..wide] {
-            // SAFETY: `REGISTER` bytes from a row on that is followed by so many of others.
+            // SAFETY: whole registers from a row on that is followed by so many bytes of others.
             unsafe {
-                to.cast::<u128>().write_unaligned(self.row(source, base, *row));
+                to.cast::<Row<N>>().write_unaligned(self.row(source, base, *row));
                 to = to.add(self.bytes);
             }
         }
         for row in &rows[wide..] {
-            let bytes = self.row(source, base, *row).to_ne_bytes();
+            let bytes = self.row(source, base, *row).map(u128::to_ne_bytes);
             // SAFETY: a row.
             unsafe {
-                sink::copy(to, bytes.as_ptr(), self.bytes);
+                sink::copy(to, bytes.as_ptr().cast(), self.bytes);
                 to = to.add(self.bytes);
             }
         }
     }
 }
 
-/// A register of bytes.
-fn bytes_of(byte: impl FnMut(usize) -> u8) -> u128 {
-    u128::from_ne_bytes(std::array::from_fn(byte))
+/// The bytes of a row, and of what is left of its last register.
+fn bytes_of<const N: usize>(mut byte: impl FnMut(usize) -> u8) -> Row<N> {
+    std::array::from_fn(|part| u128::from_ne_bytes(std::array::from_fn(|at| byte(part * REGISTER + at))))
 }
 
 /// The bytes of a row that have data, where the source has no whole register.
 #[cold]
-fn at_an_end(source: &[u8], at: isize, data: u128) -> u128 {
-    let data = data.to_ne_bytes();
-    bytes_of(|byte| if data[byte] == 0 { 0 } else { source[at.wrapping_add(byte as isize) as usize] })
+fn at_an_end<const N: usize>(source: &[u8], at: isize, data: Row<N>) -> Row<N> {
+    let data = data.map(u128::to_ne_bytes);
+    let has_data = |byte: usize| data[byte / REGISTER][byte % REGISTER] != 0;
+    bytes_of(|byte| if has_data(byte) { source[at.wrapping_add(byte as isize) as usize] } else { 0 })
 }
 
 impl Move<'_> {
@@ -129,9 +136,9 @@ impl Move<'_> {
     ///
     /// # Safety
     /// The box lies inside the slices, `walk` goes over its rows, and no other thread touches what these parts write.
-    pub(super) unsafe fn short_rows(
+    pub(super) unsafe fn short_rows<const N: usize>(
         &self,
-        short: &Short,
+        short: &Short<N>,
         walk: &Walk,
         (from, to): (isize, isize),
         parts: std::ops::Range<usize>,

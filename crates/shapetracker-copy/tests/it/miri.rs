@@ -196,6 +196,7 @@ fn rows_that_follow_each_other() {
 fn rows_that_are_listed() {
     for (text, width) in [
         ("(5, 4, 3).pad((0, 0), (1, 1), (1, 0))", 4),
+        ("(5, 4, 3).pad((0, 0), (1, 1), (1, 0))", 8),
         ("(5, 4, 3).pad((0, 0), (1, 1), (1, 1)).flip(1)", 3),
         ("(5, 3, 4).pad((0, 0), (1, 1), (1, 0)).permute(0, 2, 1).flip(2).permute(0, 2, 1)", 1),
     ] {
