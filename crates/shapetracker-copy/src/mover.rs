@@ -164,6 +164,9 @@ const ROWS: usize = if cfg!(miri) { 32 } else { 4096 };
 /// Bytes of a row of other tiles, which are gathered element by element.
 const RUN: usize = if cfg!(miri) { 64 } else { 1 << 11 };
 
+/// Bytes of a row of those of which each row is one element over and over, written from its start to its end. Measured.
+const REPEATED: usize = if cfg!(miri) { 128 } else { 1 << 14 };
+
 /// Rows of other tiles.
 const LINES: usize = if cfg!(miri) { 8 } else { 64 };
 
@@ -207,7 +210,8 @@ impl Tiles {
         } else {
             (WIDE / unit).clamp(COLUMNS, 4 * COLUMNS)
         };
-        let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
+        let run = if x.from == 0 { REPEATED } else { RUN };
+        let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((run / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.
         let whole = across.iter().map(|axis| axis.count).product::<usize>() == columns && across[0].span.is_none();

@@ -488,6 +488,17 @@ struct Tile<'a> {
     first: bool,
 }
 
+impl Tile<'_> {
+    /// The bytes that a tile writes of a row of its columns, which begins at `to`: all but what is in a line of the tile before it,
+    /// and those of other columns that complete its last line.
+    fn lines(&self, to: *mut u8, unit: usize) -> Range<usize> {
+        let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
+        let (own, all) = (self.own * unit, self.columns.len() * unit);
+        let begin = if self.first { 0 } else { head(0).min(all) };
+        begin..(own + head(own)).min(all).max(begin)
+    }
+}
+
 /// What all tiles of a mover have in common.
 struct Gather {
     unit: usize,
@@ -506,7 +517,9 @@ struct Gather {
     more: usize,
     /// Whether rows follow each other where they are written.
     packed: bool,
-    /// How they are written then, where they are short.
+    /// Whether each row is one element over and over, of which a line holds a whole number.
+    repeats: bool,
+    /// How rows that follow each other are written, where they are short.
     interleave: Option<interleave::Interleave>,
     /// Bytes from row to row while a part of a tile is gathered, and where its rows begin then.
     pitch: usize,
@@ -540,6 +553,7 @@ impl Gather {
             }
         };
         let staged = (0..tall.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
+        let repeats = across.axes.len() == 1 && x.from == 0 && bytes >= LINE && LINE.is_multiple_of(unit);
         let (down, across) = (y.from, x.from);
         let interleave = if tiles.packed && tiles.turned { interleave::interleave(unit, tiles.columns) } else { None };
         Gather {
@@ -553,6 +567,7 @@ impl Gather {
             tall,
             more,
             packed: tiles.packed,
+            repeats,
             interleave,
             pitch,
             staged,
@@ -659,6 +674,9 @@ impl Gather {
                 return unsafe { self.direct(turn, tile, head / self.unit, next, tuning) };
             }
             least = turn.least;
+        } else if self.repeats {
+            // SAFETY: as the caller says.
+            return unsafe { self.stream_repeated(tile) };
         }
         for first in (0..height).step_by(self.tall) {
             let part = self.rows(tile, first.min(height.saturating_sub(least))..height.min(first + self.tall));
@@ -669,6 +687,22 @@ impl Gather {
             };
             // SAFETY: a part of the tile.
             unsafe { self.staged(part, ahead, stage) };
+        }
+    }
+
+    /// Stores a tile of which each row is one element over and over, in whole lines but for its ends.
+    ///
+    /// # Safety
+    /// It may be read and written.
+    unsafe fn stream_repeated(&self, tile: Tile) {
+        for (y, to) in tile.rows.iter().enumerate() {
+            let to = tile.to.wrapping_offset(*to);
+            let Range { start, end } = tile.lines(to, self.unit);
+            // SAFETY: the element of a row, and a part of the row.
+            unsafe {
+                let value = std::slice::from_raw_parts(self.row(tile.from, y), self.unit);
+                sink::stream_repeated(to.add(start), value, start % self.unit, end - start);
+            }
         }
     }
 
@@ -772,12 +806,9 @@ impl Gather {
         for (to, row) in tile.rows.iter().zip(rows) {
             lines.prefetch(share);
             let to = tile.to.wrapping_offset(*to);
-            let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
-            let own = tile.own * self.unit;
-            let begin = if tile.first { 0 } else { head(0).min(all) };
-            let end = (own + head(own)).min(all).max(begin);
+            let Range { start, end } = tile.lines(to, self.unit);
             // SAFETY: a part of a row.
-            unsafe { sink::stream(to.wrapping_add(begin), stage.offset(*row).add(begin), end - begin) };
+            unsafe { sink::stream(to.wrapping_add(start), stage.offset(*row).add(start), end - start) };
         }
     }
 

@@ -271,9 +271,28 @@ pub(super) unsafe fn stream(to: *mut u8, from: *const u8, bytes: usize) {
         }
         copy(to, from, head);
         let lines = (bytes - head) / LINE;
-        stream_lines(to.add(head), from.add(head), lines);
+        stream_lines(to.add(head), from.add(head), lines, LINE);
         let done = head + lines * LINE;
         copy(to.add(done), from.add(done), bytes - done);
+    }
+}
+
+/// Writes a value over and over with non-temporal stores where whole lines are written. A line holds a whole number of values;
+/// the first byte is that one of the value.
+///
+/// # Safety
+/// `bytes` may be written at `to`.
+pub(super) unsafe fn stream_repeated(to: *mut u8, value: &[u8], first: usize, bytes: usize) {
+    let line = |first: usize| -> [u8; LINE] { std::array::from_fn(|at| value[(first + at) % value.len()]) };
+    let head = (to.addr().wrapping_neg() % LINE).min(bytes);
+    let (before, after) = (line(first), line(first + head));
+    let lines = (bytes - head) / LINE;
+    let done = head + lines * LINE;
+    // SAFETY: parts of the run; the stores are to whole lines.
+    unsafe {
+        copy(to, before.as_ptr(), head);
+        stream_lines(to.add(head), after.as_ptr(), lines, 0);
+        copy(to.add(done), after.as_ptr(), bytes - done);
     }
 }
 
@@ -290,21 +309,23 @@ pub(super) fn prefetch(at: *const u8) {
     let _ = at;
 }
 
+/// Writes lines, each of which is read `step` bytes after the one before it.
+///
 /// # Safety
 /// As for [`copy`]; `to` begins a line.
 #[inline]
-unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
+unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize, step: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         if std::is_x86_feature_detected!("avx") {
             // SAFETY: as the caller says.
-            return unsafe { wide_lines(to, from, lines) };
+            return unsafe { wide_lines(to, from, lines, step) };
         }
         use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
         for line in 0..lines {
             // SAFETY: a line of both runs; it is aligned where it is written.
             unsafe {
-                let (to, from) = (to.add(line * LINE), from.add(line * LINE));
+                let (to, from) = (to.add(line * LINE), from.add(line * step));
                 let part = |at: usize| _mm_loadu_si128(from.add(at).cast());
                 let (a, b, c, d) = (part(0), part(16), part(32), part(48));
                 _mm_stream_si128(to.cast(), a);
@@ -317,7 +338,10 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     // SAFETY: as the caller says.
     unsafe {
-        to.copy_from_nonoverlapping(from, lines * LINE)
+        if step == LINE {
+            return to.copy_from_nonoverlapping(from, lines * LINE);
+        }
+        (0..lines).for_each(|line| to.add(line * LINE).copy_from_nonoverlapping(from.add(line * step), LINE));
     }
 }
 
@@ -326,12 +350,12 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 #[target_feature(enable = "avx")]
-unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
+unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize, step: usize) {
     use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
     for line in 0..lines {
         // SAFETY: a line of both runs; it is aligned where it is written.
         unsafe {
-            let (to, from) = (to.add(line * LINE), from.add(line * LINE));
+            let (to, from) = (to.add(line * LINE), from.add(line * step));
             let (a, b) = (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(32).cast()));
             _mm256_stream_si256(to.cast(), a);
             _mm256_stream_si256(to.add(32).cast(), b);

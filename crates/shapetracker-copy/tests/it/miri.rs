@@ -92,6 +92,7 @@ fn tiles_that_are_gathered() {
     check("(5, 10).step(1, 3)", &[2, 5]);
     check("(20).step(-2)", &[33]);
     check("(12, 1).expand(12, 6)", &[4]);
+    check("(5, 1).expand(5, 70)", &[4, 8, 1]);
     check("(5, 4, 13).shrink((0, 5), (0, 4), (0, 9)).step(1, 1, 3)", &[8, 12]);
     check("(30, 3).permute(1, 0)", &[7]);
     check("(10, 3).shrink((0, 10), (1, 3)).permute(1, 0)", &[24, 64]);

@@ -103,6 +103,8 @@ fn large_pixels() {
     check_large("(3, 700, 1010).permute(1, 2, 0)", &[4]);
     check_large("(700, 1010, 3).pad((5, 5), (7, 9), (0, 0))", &[4]);
     check_large("(2120000).flip(0)", &[4]);
+    check_large("(700, 1).expand(700, 3110)", &[4, 2]);
+    check_large("(300, 1).expand(300, 3110)", &[16]);
 }
 
 #[test]
