@@ -54,10 +54,10 @@ test.skipIf(command === undefined).each(CHAINS)("the page shows the chain that w
     trouble: globalThis.explorer.trouble.value,
   }));
   expect(shown).toEqual({ chain, shape, trouble: null });
-  // The page writes the same address as the command.
+  // The page writes the same address as the command, and after it the element that it chose itself where the first has no data.
   await page.evaluate((chain) => globalThis.explorer.change({ chain, at: [] }, true), chain);
   await settled(page);
-  expect(await page.evaluate(() => location.href)).toBe(url);
+  expect((await page.evaluate(() => location.href)).replace(/&at=[\d,]+$/, "")).toBe(url);
   expect(complaints).toEqual([]);
   await leave(page);
 });
