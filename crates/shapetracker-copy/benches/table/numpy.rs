@@ -23,7 +23,7 @@ impl NumPy {
     pub(crate) fn start() -> Result<NumPy, String> {
         let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
         let mut command = Command::new(&python);
-        command.args(["-c", include_str!("numpy.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["-c", include_str!("in_python.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{python}: {error}"))?;
         let (Some(requests), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(format!("{python} has no pipes"));
