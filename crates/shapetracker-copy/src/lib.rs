@@ -48,6 +48,7 @@ mod run;
 mod show;
 mod stage;
 mod threads;
+mod trial;
 mod walk;
 #[cfg(test)]
 mod wrong_plans;

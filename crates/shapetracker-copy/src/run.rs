@@ -14,8 +14,9 @@ use smallvec::SmallVec;
 
 use crate::Threads;
 use crate::kernels::{Checked, Few, Move, Output, Span, Stream, Tuning};
-use crate::mover::{Axis, Inner};
+use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Direction, Nest, steps_within};
+use crate::trial::{PIECES, Trial};
 
 /// The two sides of a copy, and what is written where there is no data.
 #[derive(Clone, Copy)]
@@ -58,6 +59,20 @@ impl<'a> Run<'a> {
         self.stream.tuning
     }
 
+    /// The same, written another way.
+    pub(crate) fn tuned(&self, tuning: Tuning) -> Run<'a> {
+        Run { stream: Stream { rows: self.stream.rows && tuning.stream, tuning, ..self.stream }, ..*self }
+    }
+
+    /// Whether what a mover writes is stored past the caches.
+    pub(crate) fn streams(&self, mover: &Mover) -> bool {
+        match &mover.inner {
+            Inner::Rows(..) | Inner::Shuffled(_) => self.stream.rows,
+            Inner::Tiles(_) => self.stream.tiles,
+            Inner::Strided(_) => false,
+        }
+    }
+
     /// A box of elements of some width to move, whose first index lies at bytes of both sides.
     #[inline]
     pub(crate) fn moved(&self, width: usize, from: isize, to: isize, spans: &'a [Span]) -> Move<'a> {
@@ -94,25 +109,37 @@ impl Nest {
             return unsafe { small.run(&self.moved(run, (self.address.constant(), self.start), &[])) };
         }
         let (turns, steps) = (self.turns(), 0..self.steps());
-        if !threads.are_worth(|| self.time()) {
-            return self.turn(run, 0..turns, steps, None);
-        }
         // Turns are shared out if there are enough, else steps of a loop that leaps, else what is moved, if that is enough.
-        let enough = ENOUGH * threads.count();
+        let enough = if threads.count() > 1 { ENOUGH * threads.count() } else { PIECES };
+        let pieces = || {
+            let whole = Inside::new(self).spans;
+            if turns >= enough { turns } else { turns * self.moved(run, (0, 0), &whole).parts(&self.mover) }
+        };
+        let trial = if self.leaps { None } else { Trial::new(&self.mover, run, bytes, pieces) };
+        let trial = trial.as_ref();
+        if trial.is_none() && !threads.are_worth(|| self.time()) {
+            return self.turn(run, 0..turns, steps, &Shares::default());
+        }
         if turns >= enough {
-            let chunks = threads.chunks(turns);
-            let chunk = |at: usize| self.turn(run, chunk_of(turns, at, chunks), steps.clone(), None);
-            threads.share(chunks, chunk);
+            let chunks = chunks(threads, trial, turns);
+            threads.share(chunks, |at| {
+                let turns = chunk_of(turns, at, chunks);
+                piece(trial, run, |run| {
+                    self.turn(run, turns.clone(), steps.clone(), &Shares::default());
+                    turns.len()
+                });
+            });
         } else if self.leaps && steps.end >= enough as i64 {
             let chunks = threads.chunks(steps.end as usize);
             let chunk = |at: usize| {
                 let Range { start, end } = chunk_of(steps.end as usize, at, chunks);
-                self.turn(run, 0..turns, start as i64..end as i64, None);
+                self.turn(run, 0..turns, start as i64..end as i64, &Shares::default());
             };
             threads.share(chunks, chunk);
         } else {
             let one = || self.time() / (turns as i64 * steps.end.max(1)) as f64;
-            self.turn(run, 0..turns, steps.clone(), Some(threads).filter(|threads| threads.are_worth(one)));
+            let threads = Some(threads).filter(|threads| threads.are_worth(one));
+            self.turn(run, 0..turns, steps.clone(), &Shares { threads, trial });
         }
     }
 
@@ -151,10 +178,10 @@ impl Nest {
     ///
     /// Where steps are wide on both sides, a loop that leaps goes only a block far for each turn of the others: what a
     /// cache brought for one turn is still there for the next.
-    fn turn(&self, run: &Run, turns: Range<usize>, steps: Range<i64>, threads: Option<&Threads>) {
+    fn turn(&self, run: &Run, turns: Range<usize>, steps: Range<i64>, shares: &Shares) {
         let mut inside = Inside::new(self);
         if self.outside.is_empty() {
-            return inside.step(run, threads);
+            return inside.step(run, shares);
         }
         let stepwise = &self.outside[..self.outside.len() - usize::from(self.leaps)];
         let whole = stepwise.is_empty() || matches!(self.mover.inner, Inner::Rows(..));
@@ -167,9 +194,9 @@ impl Nest {
             }
             for _ in turns.clone() {
                 if self.leaps {
-                    inside.leap(first..steps.end.min(first + block), run, threads);
+                    inside.leap(first..steps.end.min(first + block), run, shares);
                 } else {
-                    inside.step(run, threads);
+                    inside.step(run, shares);
                 }
                 for (at, (_, extent)) in stepwise.iter().enumerate().rev() {
                     inside.at[at] += 1;
@@ -252,10 +279,10 @@ impl<'a> Inside<'a> {
     }
 
     /// One turn.
-    fn step(&mut self, run: &Run, threads: Option<&Threads>) {
+    fn step(&mut self, run: &Run, shares: &Shares) {
         self.decide_floors();
         self.decide_spans();
-        self.go(run, threads);
+        self.go(run, shares);
     }
 
     /// Some steps of the last loop outside, as many at a time as have the same floors and the same conditions.
@@ -263,7 +290,7 @@ impl<'a> Inside<'a> {
     /// Along the axis a form goes up or down by its factor at each step. A floor stays as it is until its form passes the
     /// next multiple of its divisor, and whether a condition holds until its form enters or leaves its range. The least
     /// number of steps until any of that happens can be moved at once, and costs one division for each of them.
-    fn leap(&mut self, steps: Range<i64>, run: &Run, threads: Option<&Threads>) {
+    fn leap(&mut self, steps: Range<i64>, run: &Run, shares: &Shares) {
         let last = self.at.len() - 1;
         let axis = self.nest.outside[last].0;
         let mut first = steps.start;
@@ -303,46 +330,77 @@ impl<'a> Inside<'a> {
             self.decide_spans();
             // The mover goes along this loop itself, from its first index on.
             self.at[last] = 0;
-            self.go(run, threads);
+            self.go(run, shares);
             first += alike;
         }
     }
 
     /// Moves and fills.
-    fn go(&self, run: &Run, threads: Option<&Threads>) {
+    fn go(&self, run: &Run, shares: &Shares) {
         let nest = self.nest;
         let stepwise = nest.outside.len() - usize::from(nest.leaps);
         let tensor = nest.outside[..stepwise].iter().zip(&self.at);
         let tensor = tensor.fold(nest.start, |sum, ((_, extent), at)| sum + extent.stride * at);
         let moved = nest.moved(run, (self.value(&nest.address), tensor), &self.spans);
         if let (Some(axis), [span]) = (&nest.single, &self.spans[..])
-            && (threads.is_none() || span.all.len().saturating_mul(nest.width) < SMALL)
+            && (shares.threads.is_none() || span.all.len().saturating_mul(nest.width) < SMALL)
         {
             return along(&moved, nest.width, axis, span);
         }
         let empty = self.spans.iter().any(|span| span.data.is_empty());
         let fills = |mover: &Checked| matches!(mover.inner, Inner::Rows(..)) && run.fill.is_some();
-        let margins = nest.margins.iter().filter(|_| run.fill.is_some());
-        for mover in margins.chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
+        let margins = nest.margins.iter().filter(|_| run.fill.is_some()).map(|mover| (mover, None));
+        let movers = margins.chain([(&nest.mover, shares.trial)]);
+        for (mover, trial) in movers.filter(|(mover, _)| !empty || fills(mover)) {
             let parts = moved.parts(mover);
-            match threads {
-                Some(threads) if parts > 1 => {
-                    let chunks = threads.chunks(parts);
-                    threads.share(chunks, |chunk| part(&moved, mover, chunk_of(parts, chunk, chunks)));
+            let one = Threads::one();
+            let threads = match (shares.threads, trial) {
+                (Some(threads), _) if parts > 1 => threads,
+                (None, Some(_)) if parts > 1 => &one,
+                _ => {
+                    part(&moved, mover, 0..parts);
+                    continue;
                 }
-                _ => part(&moved, mover, 0..parts),
-            }
+            };
+            let chunks = chunks(threads, trial, parts);
+            threads.share(chunks, |chunk| {
+                let parts = chunk_of(parts, chunk, chunks);
+                piece(trial, run, |run| part(&Move { stream: run.stream, ..moved }, mover, parts));
+            });
         }
     }
 }
 
-/// Moves some parts of a box.
-fn part(moved: &Move, mover: &Checked, parts: Range<usize>) {
+/// Among whom a turn shares out what it moves, and whether they find out how that is faster.
+#[derive(Clone, Copy, Default)]
+struct Shares<'a> {
+    threads: Option<&'a Threads>,
+    trial: Option<&'a Trial>,
+}
+
+/// Into how many chunks a number of things is shared out.
+fn chunks(threads: &Threads, trial: Option<&Trial>, all: usize) -> usize {
+    let chunks = threads.chunks(all);
+    if trial.is_some() { chunks.max(PIECES.min(all)) } else { chunks }
+}
+
+/// Moves a piece, one of the ways that are tried if there is a trial; `moves` returns a measure of it.
+fn piece(trial: Option<&Trial>, run: &Run, moves: impl FnOnce(&Run) -> usize) {
+    match trial {
+        Some(trial) => trial.piece(run, moves),
+        None => {
+            moves(run);
+        }
+    }
+}
+
+/// Moves some parts of a box, and returns how many bytes that were.
+fn part(moved: &Move, mover: &Checked, parts: Range<usize>) -> usize {
     // SAFETY: no part of a mover and no turn of the loops around it is given to two threads, and where there are several
     // threads different indices are different places (`Nest::run`).
     #[allow(unsafe_code)]
     unsafe {
-        moved.run(mover, parts);
+        moved.run(mover, parts)
     }
 }
 

@@ -62,6 +62,7 @@ impl<'a> Output<'a> {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Stream {
     pub(crate) rows: bool,
+    /// Tiles meet where lines begin then, though some of them may be stored through the caches (`tuning`).
     pub(crate) tiles: bool,
     /// Whether what is read lies in memory, so that it is worth asking for it before it is needed.
     pub(crate) ahead: bool,
@@ -157,27 +158,28 @@ impl Move<'_> {
         group.last().map_or(1, |axis| self.span(axis).data.len().div_ceil(steps))
     }
 
-    /// Moves some parts.
+    /// Moves some parts, and returns how many bytes that were.
     ///
     /// # Safety
     /// No other thread touches what these parts write.
     ///
     /// # Panics
     /// If the box does not lie inside the slices.
-    pub(crate) unsafe fn run(&self, mover: &Checked, parts: Range<usize>) {
+    pub(crate) unsafe fn run(&self, mover: &Checked, parts: Range<usize>) -> usize {
         self.check(mover);
         // SAFETY: the box lies inside the slices.
-        unsafe {
+        let bytes = unsafe {
             match &mover.inner {
                 Inner::Rows(run, columns) => self.rows(mover, run, *columns, parts),
                 Inner::Tiles(tiles) => self.tiles(mover, tiles, parts),
                 Inner::Shuffled(shuffled) => self.shuffled(mover, shuffled, parts),
                 Inner::Strided(axis) => self.strided(mover, axis, parts),
             }
-        }
+        };
         if self.stream.tiles {
             sink::fence();
         }
+        bytes
     }
 
     /// Panics unless all that the mover can touch lies inside the slices: along each axis the least and the most that a step
@@ -227,7 +229,7 @@ impl Move<'_> {
     ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
-    unsafe fn rows(&self, mover: &Mover, run: &Axis, columns: usize, parts: Range<usize>) {
+    unsafe fn rows(&self, mover: &Mover, run: &Axis, columns: usize, parts: Range<usize>) -> usize {
         let unit = mover.unit;
         let (mut from, mut to) = (self.from, self.to);
         let mut walked = |axis: &Axis| {
@@ -248,11 +250,14 @@ impl Move<'_> {
         if cut.is_none() && !mover.moves_nothing() {
             // SAFETY: as the caller says.
             unsafe {
+                let bytes = parts.len() * run.count * unit;
                 if let Some(short) = Short::<1>::new(&walk.loops, run, unit, self.fill, parts.len()) {
-                    return self.short_rows(&short, &walk, (from, to), parts);
+                    self.short_rows(&short, &walk, (from, to), parts);
+                    return bytes;
                 }
                 if let Some(short) = Short::<2>::new(&walk.loops, run, unit, self.fill, parts.len()) {
-                    return self.short_rows(&short, &walk, (from, to), parts);
+                    self.short_rows(&short, &walk, (from, to), parts);
+                    return bytes;
                 }
             }
         }
@@ -283,8 +288,10 @@ impl Move<'_> {
                 left -= count;
             }
             // SAFETY: what was gathered lies inside the output.
-            return unsafe { sink.flush() };
+            unsafe { sink.flush() };
+            return parts.len() * bytes;
         }
+        let mut moved = 0;
         for _ in parts {
             let first = cut.map_or(0, |at| walk.at[at] * columns);
             let last = run.count.min(first + columns);
@@ -309,10 +316,12 @@ impl Move<'_> {
                     sink.fill(to.wrapping_add((end - first) * unit), (last - end) * unit);
                 }
             }
+            moved += (last - first) * unit;
             walk.next();
         }
         // SAFETY: what was gathered lies inside the output.
         unsafe { sink.flush() };
+        moved
     }
 
     /// Gathers tiles: a tile is read along columns and written along rows, while it is small enough for both to stay in the
@@ -324,7 +333,7 @@ impl Move<'_> {
     ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
-    unsafe fn tiles(&self, mover: &Mover, tiles: &Tiles, parts: Range<usize>) {
+    unsafe fn tiles(&self, mover: &Mover, tiles: &Tiles, parts: Range<usize>) -> usize {
         let (mut from, mut to) = (self.from, self.to);
         let mut data = |axis: &Axis| {
             let (running, more_from, more_to) = self.data(axis);
@@ -349,6 +358,7 @@ impl Move<'_> {
         }
         let columns = across.places(gather.more, |axis| axis.from);
         let rows = down.places(0, |axis| axis.to);
+        let mut moved = 0;
         for _ in parts {
             let of_rows = down.taken(along_down.map(|at| walk.at[at]));
             let nth = along_across.map_or(0, |at| walk.at[at]);
@@ -372,14 +382,16 @@ impl Move<'_> {
                     _ => gather.run(tile),
                 }
             }
+            moved += own * of_rows * mover.unit;
         }
+        moved
     }
 
     /// Moves elements one by one, with strides on both sides.
     ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
-    unsafe fn strided(&self, mover: &Mover, axis: &Axis, parts: Range<usize>) {
+    unsafe fn strided(&self, mover: &Mover, axis: &Axis, parts: Range<usize>) -> usize {
         let (mut from, mut to) = (self.from, self.to);
         let mut data = |axis: &Axis| {
             let (running, more_from, more_to) = self.data(axis);
@@ -393,6 +405,7 @@ impl Move<'_> {
         }));
         walk.start(parts.start, from, to);
         let strides = lines::strides(mover.unit);
+        let bytes = parts.len() * inner.count * mover.unit;
         for _ in parts {
             let from = self.source.as_ptr().wrapping_offset(walk.from);
             let to = self.output.start.wrapping_offset(walk.to);
@@ -410,6 +423,7 @@ impl Move<'_> {
             }
             walk.next();
         }
+        bytes
     }
 }
 
@@ -663,6 +677,10 @@ impl Gather {
     /// # Safety
     /// It may be read and written.
     unsafe fn stream(&self, tile: Tile, next: *const u8, stage: &mut [MaybeUninit<u8>], tuning: Tuning) {
+        if !tuning.stream && self.packed {
+            // SAFETY: as the caller says.
+            return unsafe { self.run(tile) };
+        }
         let height = tile.rows.len();
         let mut least = 1;
         if let Way::Turn(turn) = &self.way {
@@ -674,6 +692,9 @@ impl Gather {
                 return unsafe { self.direct(turn, tile, head / self.unit, next, tuning) };
             }
             least = turn.least;
+        } else if !tuning.stream && self.equal >= tile.columns.len() && self.is_whole(tile) {
+            // SAFETY: as the caller says.
+            return unsafe { self.lines(tile) };
         } else if self.repeats {
             // SAFETY: as the caller says.
             return unsafe { self.stream_repeated(tile) };
@@ -688,6 +709,24 @@ impl Gather {
             // SAFETY: a part of the tile.
             unsafe { self.staged(part, ahead, stage) };
         }
+    }
+
+    /// Stores the lines of a tile through the caches: those that it would store past them.
+    ///
+    /// # Safety
+    /// It may be read and written. Columns are equally far from each other, and no element lies in two lines.
+    unsafe fn lines(&self, tile: Tile) {
+        for (y, to) in tile.rows.iter().enumerate() {
+            let Range { start, end } = tile.lines(tile.to.wrapping_offset(*to), self.unit);
+            // SAFETY: a part of the tile.
+            unsafe { self.run(self.columns(self.rows(tile, y..y + 1), start / self.unit..end / self.unit)) };
+        }
+    }
+
+    /// Whether no element of a tile lies in two lines.
+    fn is_whole(&self, tile: Tile) -> bool {
+        let mut places = tile.rows.iter().map(|row| tile.to.wrapping_offset(*row).addr());
+        LINE.is_multiple_of(self.unit) && places.all(|place| place.is_multiple_of(self.unit))
     }
 
     /// Stores a tile of which each row is one element over and over, in whole lines but for its ends.

@@ -85,11 +85,11 @@ impl Order {
 }
 
 impl Move<'_> {
-    /// Moves runs whose elements lie near each other where they are read.
+    /// Moves runs whose elements lie near each other where they are read, and returns how many bytes that were.
     ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
-    pub(super) unsafe fn shuffled(&self, mover: &Mover, shuffled: &Shuffled, parts: Range<usize>) {
+    pub(super) unsafe fn shuffled(&self, mover: &Mover, shuffled: &Shuffled, parts: Range<usize>) -> usize {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if std::is_x86_feature_detected!("ssse3") {
             // SAFETY: as the caller says; the processor has the instructions.
@@ -103,7 +103,7 @@ impl Move<'_> {
     /// As for [`Move::shuffled`].
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[target_feature(enable = "ssse3")]
-    unsafe fn shuffled_ssse3(&self, mover: &Mover, shuffled: &Shuffled, parts: Range<usize>) {
+    unsafe fn shuffled_ssse3(&self, mover: &Mover, shuffled: &Shuffled, parts: Range<usize>) -> usize {
         use std::arch::x86_64::{__m128i, _mm_shuffle_epi8};
         let by = |bytes: Register, from: Register| {
             let [bytes, from] = [bytes, from].map(bytemuck::cast::<Register, __m128i>);
@@ -122,7 +122,7 @@ impl Move<'_> {
         Shuffled { block, along, steps, columns }: &Shuffled,
         parts: Range<usize>,
         in_order: impl Fn(Register, Register) -> Register,
-    ) {
+    ) -> usize {
         let (mut from, mut to) = (self.from, self.to);
         let mut data = |axis: &Axis| {
             let (running, more_from, more_to) = self.data(axis);
@@ -144,6 +144,7 @@ impl Move<'_> {
         // Several registers at a time, as many as the sink has room for.
         let most = sink::LONG / order.bytes;
         let mut sink = sink::Sink::new(self.stream.rows, &[0]);
+        let mut moved = 0;
         for _ in parts {
             let first = cut.map_or(0, |at| walk.at[at] * columns);
             let all = (along.count - first).min(*columns) * order.step;
@@ -158,10 +159,12 @@ impl Move<'_> {
                     order.copy(place, self.source, base, now, |bytes| in_order(bytes, order.from));
                 }
             }
+            moved += all;
             walk.next();
         }
         // SAFETY: what was gathered lies inside the output.
         unsafe { sink.flush() };
+        moved
     }
 }
 
