@@ -13,10 +13,10 @@ use crate::mover::{Inner, Mover};
 use crate::run::{Run, STREAM};
 
 /// Into how many pieces a copy is cut, at least, if it can be.
-pub(crate) const PIECES: usize = 64;
+pub(crate) const PIECES: usize = if cfg!(miri) { 8 } else { 64 };
 
 /// One of so many pieces is moved each way before one is chosen.
-const ONE_OF: usize = 16;
+const ONE_OF: usize = if cfg!(miri) { 2 } else { 16 };
 
 /// The other way must take at most so much of the time of the usual one. An ordinary store leaves to later that its line must
 /// be written back, so that a piece takes less than its share of the whole.

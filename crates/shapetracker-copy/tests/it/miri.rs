@@ -91,6 +91,8 @@ fn tiles_that_are_gathered() {
     check("(50).flip(0)", &[1]);
     check("(5, 10).step(1, 3)", &[2, 5]);
     check("(20).step(-2)", &[33]);
+    // Of several tiles, which are stored in two ways in turn, and meet where a line begins.
+    check("(9, 66).step(1, 2)", &[4, 4]);
     check("(12, 1).expand(12, 6)", &[4]);
     check("(5, 1).expand(5, 70)", &[4, 8, 1]);
     check("(5, 4, 13).shrink((0, 5), (0, 4), (0, 9)).step(1, 1, 3)", &[8, 12]);
