@@ -8,6 +8,7 @@ use std::io::ErrorKind::NotFound;
 use std::process::Child;
 use std::process::{Command, Output};
 
+use shapetracker_testing::is_held;
 use tempfile::TempDir;
 
 /// Runs the command in a folder.
@@ -153,11 +154,20 @@ fn tensors_are_chosen_by_name() {
 #[test]
 fn an_output_of_several_blocks_is_whole() {
     let (rows, columns) = (9001, 9000);
-    let matrix: Vec<u8> = (0..rows * columns).map(|at| (at % 251) as u8).collect();
+    // At each place the rest of its number by 251. What is compared are slices: unoptimised, a walk over the elements takes 20 s.
+    const REST: usize = 251;
+    let mut matrix: Vec<u8> = (0..REST as u8).collect::<Vec<_>>().repeat(rows * columns / REST + 1);
+    matrix.truncate(rows * columns);
     let folder = folder_with(&[("in.npy", npy("(9001, 9000)", &matrix))]);
     applied(&folder, &["permute(1, 0)", "in.npy", "out.npy"]);
-    let transposed = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
-    assert!(data(&folder, "out.npy").into_iter().eq(transposed.map(|at| matrix[at])));
+    let column = |first: usize| (0..rows).map(|row| matrix[row * columns + first]).collect::<Vec<u8>>();
+    // A column has the values of the one that is 251 to its left.
+    let expected: Vec<Vec<u8>> = (0..REST).map(column).collect();
+    let found = data(&folder, "out.npy");
+    assert_eq!(found.len(), rows * columns);
+    for (number, found) in found.chunks(rows).enumerate() {
+        assert!(found == expected[number % REST], "column {number}");
+    }
 }
 
 #[test]
@@ -293,17 +303,20 @@ fn damaged_files_are_refused() {
         [(npy("(2, 2)", &[1, 2, 3, 4]), "in.npy"), (safetensors(header, &[1, 2, 3, 4]), "in.safetensors")]
     {
         let at = folder.path().join(name);
-        for length in 0..whole.len() {
+        for length in (0..whole.len()).filter(|length| is_held(*length as u64)) {
             fs::write(&at, &whole[..length]).unwrap();
             let message = refused(&folder, &["flip(0)", name, "out"]);
             assert!(message.starts_with(&format!("error: {name}: ")), "{length}: {message}");
         }
-        for round in 0..300 {
+        for round in 0..300_u64 {
             let mut damaged = whole.clone();
             for _ in 0..1 + round % 3 {
                 let end = damaged.len() - 4;
                 let place = if round % 2 == 0 { random(end) } else { random(12) };
                 damaged[place] = *[0, 255, b'9', b'(', b'[', b'\'', b'"', random(256) as u8].get(random(8)).unwrap();
+            }
+            if !is_held(round) {
+                continue;
             }
             fs::write(&at, &damaged).unwrap();
             let output = apply(&folder, &["flip(0)", name, "out", "--force"]);

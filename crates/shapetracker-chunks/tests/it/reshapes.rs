@@ -2,6 +2,7 @@
 
 use shapetracker::ShapeTracker;
 use shapetracker_chunks::choose_output;
+use shapetracker_testing::is_held;
 
 use crate::brute::{Sizes, boxes, check, follow, grid_of};
 use crate::oracle::Array;
@@ -41,6 +42,9 @@ fn no_reshape_of_uneven_chunks_is_refused() {
         for from in &shapes {
             for to in shapes.iter().filter(|to| *to != from) {
                 count += 1;
+                if !is_held(count) {
+                    continue;
+                }
                 let st = ShapeTracker::contiguous(from).unwrap().reshape(to).unwrap();
                 let array = Array::contiguous(from).reshape(to);
                 let input = uneven(from);

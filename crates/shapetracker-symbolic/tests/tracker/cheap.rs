@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indexpr::{Binary, Expr, Graph, IndexExpr, Node, Syntax};
 use shapetracker_symbolic::{Name, Question, Scope, ShapeTracker};
-use shapetracker_testing::{Rng, held, numbers};
+use shapetracker_testing::{Rng, held, is_entry_held, judges_sums, numbers};
 
 use crate::random::{Names, names, tracker};
 
@@ -130,7 +130,7 @@ fn values_of(line: &serde_json::Value, names: &[Name]) -> Vec<Vec<i128>> {
 
 #[test]
 fn chains_whose_elements_are_counted_in_32_bits_need_no_more() {
-    for (chain, line) in chains() {
+    for (_, (chain, line)) in chains().enumerate().filter(|(number, _)| is_entry_held(*number)) {
         let names = of_chain(&chain, "").scope().names().to_vec();
         // The greatest ends with which elements and addresses are so many.
         let with = |end: i64| {
@@ -164,7 +164,8 @@ fn chains_of_real_models_are_as_cheap_as_with_numbers() {
     let (mut of_names, mut of_integers, mut recorded) = (Cost::default(), Cost::default(), Cost::default());
     let (mut time, mut count, mut elements) = (Duration::ZERO, 0, 0);
     let mut dearer = Vec::new();
-    for (chain, line) in chains() {
+    let held = |number: &usize| judges_sums() || is_entry_held(*number);
+    for (_, (chain, line)) in chains().enumerate().filter(|(number, _)| held(number)) {
         let (name, tracker) = (line["name"].as_str().expect("a name"), of_chain(&chain, ""));
         let code = tracker.index_expr().expect("it fits");
         time += (0..5).map(|_| timed(&tracker)).min().expect("some");
@@ -184,9 +185,13 @@ fn chains_of_real_models_are_as_cheap_as_with_numbers() {
         recorded += known;
         count += 1;
     }
-    println!("{of_names:?}, integers {of_integers:?} of {recorded:?}; {elements} elements; {:.1?} each", time / count);
+    println!(
+        "{of_names:?}, integers {of_integers:?} of {recorded:?}; {elements} elements; {:.1?} each",
+        time / count.max(1)
+    );
     assert!(dearer.is_empty(), "more divisions than with numbers: {dearer:?}");
-    assert!(10 * of_names.ops <= 11 * recorded.ops && of_names.divmods <= recorded.divmods, "{of_names:?}");
+    let is_cheap = 10 * of_names.ops <= 11 * recorded.ops && of_names.divmods <= recorded.divmods;
+    assert!(is_cheap || !judges_sums(), "{of_names:?}");
 }
 
 fn timed(tracker: &ShapeTracker) -> Duration {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use shapetracker::{IndexMap, NotComposed, NotInverted, Unproved};
-use shapetracker_testing::held;
+use shapetracker_testing::{held, is_text_held};
 
 use crate::random::{Tape, cases, check, timed};
 
@@ -614,7 +614,10 @@ fn long_maps_are_answered() {
     let xor: Vec<String> = (1..400).map(|k| format!("(i + {k}) // {k}")).collect();
     let tuple: Vec<String> = (1..65).map(|k| format!("(i // {k} + j * {k}) % {}", k + 2)).collect();
     for text in [nested(20_000), nested(500), sum.join(" + "), xor.join(" ^ "), tuple.join(", ")] {
-        for size in [9, 100_000] {
+        for (number, size) in [9, 100_000].into_iter().enumerate() {
+            if !is_text_held(&text, number) {
+                continue;
+            }
             let map = IndexMap::parse(&text, &[("i", 0..size), ("j", 0..size)]).unwrap();
             if let Ok(Some([a, b])) = map.collision() {
                 assert!(a != b && map.evaluate(&a) == map.evaluate(&b));

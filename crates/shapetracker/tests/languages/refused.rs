@@ -2,6 +2,7 @@
 
 use shapetracker::ShapeTracker;
 use shapetracker::expr::{Binary, Graph, Language, Syntax};
+use shapetracker_testing::is_held;
 
 fn refusal(text: &str, language: Language) -> String {
     let mut graph = Graph::new();
@@ -80,7 +81,7 @@ fn deep_expressions_are_written_in_no_time() {
         expr = graph.binary(Binary::Mod, expr, seven).expect("the value fits");
     }
     let condition = graph.within(expr, 1, 3).expect("a number lies in a range");
-    for &language in Language::ALL {
+    for (_, &language) in (0..).zip(Language::ALL).filter(|(number, _)| is_held(*number)) {
         let code = graph.code(language, &[("f", expr), ("g", condition)]);
         match language {
             Language::Mlir => assert!(code.unwrap_err().to_string().contains("more than 1000 operations")),
