@@ -115,7 +115,11 @@ impl Nest {
             let whole = Inside::new(self).spans;
             if turns >= enough { turns } else { turns * self.moved(run, (0, 0), &whole).parts(&self.mover) }
         };
-        let trial = if self.leaps { None } else { Trial::new(&self.mover, run, bytes, pieces) };
+        // This region alone may be a small part of the tensor.
+        let trial = match self.leaps || bytes <= STREAM {
+            false => Trial::new(&self.mover, run, self.numel() as usize * self.width, pieces),
+            true => None,
+        };
         let trial = trial.as_ref();
         if trial.is_none() && !threads.are_worth(|| self.time()) {
             return self.turn(run, 0..turns, steps, &Shares::default());
