@@ -107,6 +107,18 @@ fn large_pixels() {
     check_large("(300, 1).expand(300, 3110)", &[16]);
 }
 
+/// Rows that begin anywhere in a line, and whose pieces are stored in two ways in turn.
+#[test]
+fn large_rows_in_two_ways() {
+    check_large("(1500, 1501).flip(1)", &[4]);
+    check_large("(1500, 3002).step(1, 2)", &[4]);
+    check_large("(1100, 2102).step(1, 2)", &[8]);
+    check_large("(900, 1802).step(1, 2)", &[12]);
+    check_large("(2100, 14707).step(1, 7)", &[2]);
+    check_large("(150000, 13).pad((0, 0), (1, 2))", &[4]);
+    check_large("(1024, 2304).permute(1, 0).reshape(1152, 2048).permute(1, 0)", &[4]);
+}
+
 #[test]
 fn every_step() {
     for size in [1, 6, 7, 8, 33, 64, 65, 257] {
