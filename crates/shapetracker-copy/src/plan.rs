@@ -104,9 +104,10 @@ impl Plan {
     ///
     /// What is fastest depends on the processor, on the pages in which the two lie, on where they begin, and on whether a cache
     /// holds them: how many columns of a transpose are moved at a time, whether lines are stored from registers or through a
-    /// stage, and whether they are stored past the caches. The plan is a value, to be kept for as long as it is good. What it
-    /// writes does not depend on which way was found. Smaller tensors are written in one way only: then the plan is returned at
-    /// once, and the tensor is left as it was.
+    /// stage, and whether they are stored past the caches. A plan that is not tuned tries two of these ways on the first pieces of
+    /// each large copy. The tuned plan is a value, to be kept for as long as it is good. What it writes does not depend on which
+    /// way was found. Smaller tensors are written in one way only: then the plan is returned at once, and the tensor is left as
+    /// it was.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
