@@ -83,6 +83,49 @@ impl Trial {
 mod tests {
     use super::*;
 
+    use crate::mover::Axis;
+
+    /// Calls with a trial for a box that fills a large output, if it has one.
+    fn with_trial(unit: usize, axes: &[Axis], bytes: usize, check: impl FnOnce(Option<Trial>, &Run)) {
+        let mut output = vec![std::mem::MaybeUninit::uninit(); STREAM + 1];
+        let run = Run::new(&[], &mut output, None, false, Tuning::default());
+        check(Trial::new(&Mover::new(unit, axes), &run, bytes, || PIECES), &run);
+    }
+
+    #[test]
+    fn large_copies_have_another_way() {
+        let turned = [Axis::new(4096, 4, 16384), Axis::new(4096, 16384, 4)];
+        let every_other = [Axis::new(4096, 32768, 16384), Axis::new(4096, 8, 4)];
+        let usual = Tuning::default();
+        let ways = |trial: Option<Trial>| trial.expect("a trial").ways;
+        with_trial(4, &turned, STREAM + 1, |trial, _| assert_eq!(ways(trial), [usual, usual.with_other_columns()]));
+        with_trial(4, &every_other, STREAM + 1, |trial, _| {
+            assert_eq!(ways(trial), [usual, Tuning { stream: false, ..usual }]);
+        });
+        with_trial(4, &every_other, STREAM, |trial, _| assert!(trial.is_none()));
+    }
+
+    /// The first pieces take turns; the others go the way that has been the faster one.
+    #[test]
+    fn pieces_take_turns() {
+        let every_other = [Axis::new(4096, 32768, 16384), Axis::new(4096, 8, 4)];
+        with_trial(4, &every_other, STREAM + 1, |trial, run| {
+            let trial = trial.expect("a trial");
+            for number in 0..PIECES {
+                // Whatever the clock said of the others.
+                if number == 2 * trial.tries {
+                    trial.least[0].store(100, Ordering::Relaxed);
+                    trial.least[1].store(50, Ordering::Relaxed);
+                }
+                let expected = if number < 2 * trial.tries { number % 2 } else { 1 };
+                trial.piece(run, |run| {
+                    assert_eq!(run.tuning(), trial.ways[expected], "piece {number}");
+                    1
+                });
+            }
+        });
+    }
+
     fn faster(usual: u64, other: u64) -> usize {
         let ways = [Tuning::default(); 2];
         Trial { ways, tries: 1, next: AtomicUsize::new(0), least: [AtomicU64::new(usual), AtomicU64::new(other)] }

@@ -15,7 +15,7 @@ pub(crate) trait Element: Pod + PartialEq + Debug + Send + Sync {
     /// The name of the type, here and in NumPy.
     const NAMES: [&'static str; 2];
 
-    /// The value of the element at an address, as numpy.py makes it too.
+    /// The value of the element at an address, as in_python.py makes it too.
     fn at(address: usize) -> Self;
 }
 
