@@ -28,6 +28,8 @@ pub(crate) fn stands_in() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     let mut compiler = Command::new(words.next()?);
     let mut arguments: Vec<OsString> = words.collect();
+    // What the profile says where cargo is not told otherwise.
+    arguments.push("-Clto=off".into());
     if is_safe(&arguments) {
         arguments.push("-Zub-checks=no".into());
     }

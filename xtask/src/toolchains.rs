@@ -67,7 +67,7 @@ pub(crate) fn arm(workspace: &Workspace) -> Outcome {
     let mut tests = workspace.cargo(&format!("test --package shapetracker-copy --lib --target {ARM}"));
     tests.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER);
     tests.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
-    workspace.run(&mut tests)
+    workspace.run(compiler::stand_in(&mut tests))
 }
 
 /// `cargo` of the compiler that packages promise to build with, if it is there or can be fetched. What it builds is of no use to the

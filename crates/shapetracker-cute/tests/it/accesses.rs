@@ -1,6 +1,6 @@
 //! Bank conflicts, sectors, vectors and swizzles, warp by warp.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use shapetracker_cute::{AccessPattern, AccessReport, ComposedLayout, Layout, NoSwizzle, Swizzle};
 
@@ -23,21 +23,27 @@ fn instructions(addresses: &ComposedLayout, bytes: i64, vector: i64) -> Vec<((i6
     all
 }
 
+/// The words of so many bytes of which lanes take bytes, each once.
+fn words(lanes: &[i64], width: i64, size: i64) -> Vec<i64> {
+    let mut words: Vec<i64> = lanes.iter().flat_map(|&at| (at..at + width).map(|byte| byte.div_euclid(size))).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
 /// The most words that one bank has to serve.
 fn degree(lanes: &[i64], width: i64) -> i64 {
     let phase = if width <= 4 { 32 } else { 128 / width as usize };
     let worst = |lanes: &[i64]| {
-        let mut banks: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
-        for byte in lanes.iter().flat_map(|&at| at..at + width) {
-            banks.entry(byte.div_euclid(4).rem_euclid(32)).or_default().insert(byte.div_euclid(4));
-        }
-        banks.values().map(BTreeSet::len).max().unwrap_or(0) as i64
+        let mut words = words(lanes, width, 4);
+        words.sort_unstable_by_key(|word| word.rem_euclid(32));
+        words.chunk_by(|a, b| (a - b) % 32 == 0).map(<[i64]>::len).max().unwrap_or(0) as i64
     };
     lanes.chunks(phase).map(worst).max().unwrap_or(0)
 }
 
 fn touched(lanes: &[i64], width: i64) -> i64 {
-    lanes.iter().flat_map(|&at| at..at + width).map(|byte| byte.div_euclid(32)).collect::<BTreeSet<_>>().len() as i64
+    words(lanes, width, 32).len() as i64
 }
 
 fn modes(rng: &mut Rng, rank: i64, binary: bool) -> Vec<(i64, i64)> {
@@ -83,9 +89,9 @@ fn costs_of_all_warps_are_counted_one_by_one() {
         // The widest vector, by all vectors of all threads.
         let widest = pattern.widest_vector().unwrap();
         let all = instructions(&addresses, bytes, 1);
+        let warps: BTreeMap<(i64, i64), &Vec<i64>> = all.iter().map(|(at, lanes)| (*at, lanes)).collect();
         let fits = |vector: i64| {
             let count = addresses.layout().size() / addresses.layout().items()[0].size();
-            let warps: BTreeMap<(i64, i64), &Vec<i64>> = all.iter().map(|(at, lanes)| (*at, lanes)).collect();
             vector * bytes <= 16
                 && count % vector == 0
                 && warps.iter().all(|(&(warp, value), lanes)| {
@@ -101,20 +107,23 @@ fn costs_of_all_warps_are_counted_one_by_one() {
         let width = vector * bytes;
         wide += u32::from(width > 4);
         let pattern = pattern.with_vector(vector).unwrap();
+        let all = instructions(&addresses, bytes, vector);
         // Each instruction by itself: who begins where, who wants which word, and how often the worst bank is asked.
-        for ((warp, value), lanes) in instructions(&addresses, bytes, vector) {
+        for &((warp, value), ref lanes) in &all {
             let instruction = pattern.instruction(warp, value).unwrap();
             let begins: Vec<i64> =
                 instruction.phases.iter().flat_map(|phase| &phase.lanes).map(|lane| lane.1).collect();
-            assert_eq!(begins, lanes, "{addresses}");
-            assert_eq!(instruction.phases.iter().map(|phase| phase.degree).max(), Some(degree(&lanes, width)));
+            assert_eq!(begins, *lanes, "{addresses}");
+            assert_eq!(instruction.phases.iter().map(|phase| phase.degree).max(), Some(degree(lanes, width)));
             for phase in &instruction.phases {
-                let mut wanted: BTreeSet<(i64, i64)> = BTreeSet::new();
+                let mut wanted: Vec<(i64, i64)> = Vec::new();
                 for &(thread, at) in &phase.lanes {
                     assert_eq!(pattern.address(thread, value), Some(at / bytes), "{addresses}");
                     assert_eq!(pattern.word(thread, value), Some(at.div_euclid(4)), "{addresses}");
                     wanted.extend((at..at + width).map(|byte| (byte.div_euclid(4), thread)));
                 }
+                wanted.sort_unstable();
+                wanted.dedup();
                 let found = phase.words.iter().flat_map(|(word, lanes)| lanes.iter().map(move |lane| (*word, *lane)));
                 assert!(found.eq(wanted), "{addresses}");
             }
@@ -124,7 +133,6 @@ fn costs_of_all_warps_are_counted_one_by_one() {
             (pattern.sectors().unwrap(), touched),
         ] {
             let mut counts: BTreeMap<i64, i64> = BTreeMap::new();
-            let all = instructions(&addresses, bytes, vector);
             for (_, lanes) in &all {
                 *counts.entry(cost(lanes, width)).or_default() += 1;
             }

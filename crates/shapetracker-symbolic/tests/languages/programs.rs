@@ -126,7 +126,7 @@ fn rust() {
     let Some(tool) = Tool::rust() else { return };
     let cases = cases::all();
     let mut text = format!(
-        "fn run(input: usize, elements: usize, gather: impl Fn(&[f32], &mut [f32])) {{\n\
+        "fn run(input: usize, elements: usize, gather: &dyn Fn(&[f32], &mut [f32])) {{\n\
          let input: Vec<f32> = (0..input).map(|i| (i + 1) as f32).collect();\n\
          let mut out = vec![-1.0; elements];\n\
          gather(&input, &mut out);\n\
@@ -141,7 +141,7 @@ fn rust() {
         for run in &case.runs {
             let (input, elements) = (run.buffer_len(), run.addresses.len());
             let call = format!("case_{number}::gather({})", list(run, "input, out"));
-            let _ = writeln!(main, "    run({input}, {elements}, |input, out| {call});");
+            let _ = writeln!(main, "    run({input}, {elements}, &|input, out| {call});");
         }
     }
     let program = format!("{text}fn main() {{\n{main}}}\n");
