@@ -10,6 +10,13 @@ use std::{
 /// Set where this program stands in the place of the compiler.
 const IN_ITS_PLACE: &str = "SHAPETRACKER_COMPILES";
 
+/// By this variable a whole run overrides `lto = "off"` in the profile of tests, and the compiler is told `-Clto=off` here instead.
+///
+/// Cargo gives the profile's word to the packages that tests depend on, but not to those that procedural macros depend on. A package
+/// that is both, such as `quote` wherever `cbindgen` is a dependency of tests, would be compiled once more for each selection of tests,
+/// and with it everything that uses a macro.
+pub(crate) const TEST_LTO: &str = "CARGO_PROFILE_TEST_LTO";
+
 /// Lets what a cargo command compiles go through this program.
 ///
 /// Unit tests are the whole of a library once more, and run little of it: compiling them optimised takes four times as long as
@@ -28,8 +35,10 @@ pub(crate) fn stands_in() -> Option<ExitCode> {
     let mut words = env::args_os().skip(1);
     let mut compiler = Command::new(words.next()?);
     let mut arguments: Vec<OsString> = words.collect();
-    // What the profile says where cargo is not told otherwise.
-    arguments.push("-Clto=off".into());
+    // In a whole run the profile of tests does not say this (see `TEST_LTO`).
+    if env::var_os(TEST_LTO).is_some() {
+        arguments.push("-Clto=off".into());
+    }
     if is_safe(&arguments) {
         arguments.push("-Zub-checks=no".into());
     }

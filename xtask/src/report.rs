@@ -13,6 +13,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::{
     clock::Clock,
+    compiler,
     steps::{After, Step, When},
     workspace::{Stop, Workspace, captured},
 };
@@ -194,10 +195,8 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
     if workspace.halves && std::env::var_os(INCREMENTAL).is_none() {
         command.env(INCREMENTAL, "0");
     }
-    // Cargo compiles what macros stand on once more wherever tests stand on it, too, and whatever uses those macros, unless both have
-    // the same word for this. `compiler` says it to the compiler alone.
     if workspace.halves {
-        command.env("CARGO_PROFILE_TEST_LTO", "false");
+        command.env(compiler::TEST_LTO, "false");
     }
     // Whoever says how many cases there are shall have them.
     if workspace.few && std::env::var_os(CASES).is_none() {

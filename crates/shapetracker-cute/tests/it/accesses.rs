@@ -23,7 +23,7 @@ fn instructions(addresses: &ComposedLayout, bytes: i64, vector: i64) -> Vec<((i6
     all
 }
 
-/// The words of so many bytes of which lanes take bytes, each once.
+/// The words of `size` bytes that lanes touch, each of which reads `width` bytes from where it begins; every word once.
 fn words(lanes: &[i64], width: i64, size: i64) -> Vec<i64> {
     let mut words: Vec<i64> = lanes.iter().flat_map(|&at| (at..at + width).map(|byte| byte.div_euclid(size))).collect();
     words.sort_unstable();
