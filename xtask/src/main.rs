@@ -30,9 +30,10 @@ The commands of the project.
 Usage: cargo xtask COMMAND
 
 Commands:
-  test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words;
-                       `quick` stands for those to run while writing, with a twentieth of the random cases, and
-                       `all` for the rest too: what repeats in another form what the others judge
+  test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words. Without a word a
+                       quarter of the random cases are held. `quick` stands for the steps to run while writing, with a
+                       twentieth of the random cases, and `all` for every step with all of them, those too that repeat in
+                       another form what the others judge
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
@@ -80,8 +81,8 @@ enum Task {
     Test {
         steps: Vec<&'static Step>,
         verbose: bool,
-        /// Whether a twentieth of the random cases will do.
-        few: bool,
+        /// How many times as many random cases there are, where not all of them are held.
+        cases: Option<&'static str>,
     },
     /// A step of the tests, for a run of several; the file tells how it ended.
     Step(&'static Step, PathBuf),
@@ -131,10 +132,8 @@ fn command_line() -> Result<Task, String> {
             Some(step) => Ok(Task::Step(step, PathBuf::from(file))),
             None => Err(format!("no step is called `{name}`")),
         },
-        ["test", names @ ..] => {
-            Ok(Task::Test { steps: steps::chosen(names)?, verbose, few: names.contains(&steps::QUICK) })
-        }
-        [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true, few: false }),
+        ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose, cases: steps::cases(names) }),
+        [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true, cases: None }),
         other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
     }
 }
@@ -143,9 +142,9 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
     match task {
         Task::Help => anstream::print!("{HELP}"),
         Task::List => report::list(STEPS),
-        Task::Test { steps, verbose, few } => {
+        Task::Test { steps, verbose, cases } => {
             let mut workspace = Workspace::find(verbose)?;
-            workspace.few = few;
+            workspace.cases = cases;
             workspace.halves = ["tests", "release"].iter().all(|name| steps.iter().any(|step| step.name == *name));
             return Ok(report::run_all(&workspace, &steps));
         }

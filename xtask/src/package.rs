@@ -30,8 +30,7 @@ const PAGE: &str = "page";
 const IN_EVERY_PACKAGE: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
 /// Packages everything that is to be published, and builds each package from its own files and those of its siblings, as its users
-/// would: with the oldest compiler that it promises to build with; libraries also alone, without any feature. The other packages
-/// that promise such a compiler are built in the checkout.
+/// would: with the oldest compiler that it promises to build with; libraries also alone, without any feature.
 ///
 /// `cargo package` could build them itself, but into a folder of its own, with every dependency compiled anew. Unpacked
 /// side by side in a workspace they share what is compiled.
@@ -46,8 +45,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
         return Err(skipped("packages that depend on each other take cargo 1.90 or later (rustup update)"));
     }
 
-    let names: String = packages.iter().map(|package| format!(" --package {}", package.name)).collect();
-    let package = format!("package --no-verify --allow-dirty{names}");
+    let package = format!("package --no-verify --allow-dirty{}", words(&packages));
     // What the lock file names is at hand after any build; a registry has nothing to add.
     if !workspace.succeeds(&mut workspace.cargo(&format!("{package} --offline"))) {
         workspace.run(&mut workspace.cargo(&package))?;
@@ -55,37 +53,58 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     let folder = workspace.target("package").join("unpacked");
     unpack(workspace, &packages, &folder)?;
 
-    let mut promises: BTreeMap<&Version, Vec<&Package>> = BTreeMap::new();
-    for package in workspace.packages() {
-        if let Some(version) = &package.rust_version {
-            promises.entry(version).or_default().push(package);
-        }
-    }
-    for (version, promising) in promises {
-        let (released, others): (Vec<&Package>, Vec<&Package>) =
-            promising.into_iter().partition(|package| packages.iter().any(|released| released.name == package.name));
-        let words =
-            |packages: &[&Package]| packages.iter().map(|p| format!(" --package {}", p.name)).collect::<String>();
-        let run = |arguments: &str, folder: &Path| {
-            workspace.run(toolchains::oldest_cargo(workspace, version, arguments)?.current_dir(folder))
+    for (version, promising) in promises(&packages) {
+        let run = |arguments: &str| {
+            workspace.run(toolchains::oldest_cargo(workspace, version, arguments)?.current_dir(&folder))
         };
-        if !released.is_empty() {
-            run(&format!("check --features shapetracker/serde{}", words(&released)), &folder)?;
-        }
-        for package in released.iter().filter(|package| is_library(package)) {
-            run(&format!("check --no-default-features --package {}", package.name), &folder)?;
-        }
-        if !others.is_empty() {
-            run(&format!("check{}", words(&others)), &workspace.path(""))?;
+        run(&format!("check --features shapetracker/serde{}", words(&promising)))?;
+        for package in promising.iter().filter(|package| is_library(package)) {
+            run(&format!("check --no-default-features --package {}", package.name))?;
         }
     }
     Ok(())
 }
 
+/// Builds what is not published, and the command's feature `zarr` with its about 150 packages, with the compiler that they promise to
+/// build with. What of it is our own stands on libraries that [`check`] builds, and asks for all of them once more in the checkout.
+pub(crate) fn oldest(workspace: &Workspace) -> Outcome {
+    let (released, others): (Vec<&Package>, Vec<&Package>) =
+        workspace.packages().into_iter().partition(|package| is_published(package));
+    for (version, promising) in promises(&others) {
+        workspace.run(&mut toolchains::oldest_cargo(workspace, version, &format!("check{}", words(&promising)))?)?;
+    }
+    let commands: Vec<&Package> =
+        released.into_iter().filter(|package| package.features.contains_key("zarr")).collect();
+    for (version, promising) in promises(&commands) {
+        let arguments = format!("check{} --features zarr", words(&promising));
+        workspace.run(&mut toolchains::oldest_cargo(workspace, version, &arguments)?)?;
+    }
+    Ok(())
+}
+
+/// The packages that promise to build with a version of Rust, by that version.
+fn promises<'a>(packages: &[&'a Package]) -> BTreeMap<&'a Version, Vec<&'a Package>> {
+    let mut promises: BTreeMap<&Version, Vec<&Package>> = BTreeMap::new();
+    for &package in packages {
+        if let Some(version) = &package.rust_version {
+            promises.entry(version).or_default().push(package);
+        }
+    }
+    promises
+}
+
+/// Packages as words for cargo.
+fn words(packages: &[&Package]) -> String {
+    packages.iter().map(|package| format!(" --package {}", package.name)).collect()
+}
+
 /// The packages that are to be published: all of them, except where the manifest says `publish = false`.
 pub(crate) fn published(workspace: &Workspace) -> Vec<&Package> {
-    let is_published = |package: &&Package| package.publish.as_ref().is_none_or(|registries| !registries.is_empty());
-    workspace.packages().into_iter().filter(is_published).collect()
+    workspace.packages().into_iter().filter(|package| is_published(package)).collect()
+}
+
+fn is_published(package: &Package) -> bool {
+    package.publish.as_ref().is_none_or(|registries| !registries.is_empty())
 }
 
 /// Whether a package is there to be used by others' programs. What the command is made of is not, though the Python package has it, too.

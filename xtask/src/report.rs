@@ -199,8 +199,8 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
         command.env(compiler::TEST_LTO, "false");
     }
     // Whoever says how many cases there are shall have them.
-    if workspace.few && std::env::var_os(CASES).is_none() {
-        command.env(CASES, "0.05");
+    if let (Some(cases), None) = (workspace.cases, std::env::var_os(CASES)) {
+        command.env(CASES, cases);
     }
     if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
         command.env("CLICOLOR_FORCE", "1");

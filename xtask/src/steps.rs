@@ -35,7 +35,8 @@ pub(crate) enum When {
 pub(crate) enum After {
     /// Nothing.
     Nothing,
-    /// The page, which the step `web` builds: the command that is built then has it.
+    /// The page, which the step `web` builds: the command that is built then has it, and so has the Python package, whose program it
+    /// is. What is built before is built again when the page is there.
     Page,
     /// All other steps, since it measures times.
     Everything,
@@ -79,12 +80,13 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("release", "The tests pass in the form that people run: optimised, no debug assertions", release_tests)
         .after(After::Page),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser).after(After::Page),
-    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
+    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python)
+        .after(After::Page),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check)
         .after(After::Page),
     Step::new(
         "package",
-        "What is to be published can be packaged, and every package builds on the oldest Rust that it promises",
+        "What is to be published can be packaged, and each package builds on the oldest Rust that it promises",
         package::check,
     )
     .after(After::Page),
@@ -101,10 +103,11 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step::new(
         "sanitizer",
-        "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
+        "The unsafe code touches no memory that it should not, on a tenth of the random cases and half of the listed",
         toolchains::sanitizer,
     ),
-    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client),
+    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client)
+        .after(After::Page),
     Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm),
     Step::new(
         "proofs",
@@ -140,7 +143,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("units", "All tests pass in the optimised form: unit tests, the engine and Zarr, too", all_in_release)
         .when(When::Long)
         .after(After::Page),
-    Step::new("oldest-zarr", "The feature `zarr` builds on the oldest Rust", toolchains::oldest_zarr).when(When::Long),
+    // The step `package` builds what these stand on with it.
+    Step::new("oldest", "What is not published, and the feature `zarr`, build on the oldest Rust", package::oldest)
+        .when(When::Long),
     Step::new("judge", "An outside solver agrees with every answer of the merger", judge).when(When::Named),
 ];
 
@@ -182,6 +187,15 @@ pub(crate) fn chosen(words: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| words.iter().any(|word| has(step, word))).collect())
 }
 
+/// How many times as many random cases a run of such steps has; none for those that hold all of them. Further cases of a kind repeat
+/// what the first of it have shown.
+pub(crate) fn cases(words: &[&str]) -> Option<&'static str> {
+    match words {
+        [] => Some("0.25"),
+        _ => words.contains(&QUICK).then_some("0.05"),
+    }
+}
+
 fn format(workspace: &Workspace) -> Outcome {
     workspace.run(&mut workspace.cargo("fmt --all --check"))?;
     if has_fuzz_targets(workspace) {
@@ -198,7 +212,7 @@ const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
     let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
-    workspace.run(compiler::stand_in(&mut tests).envs(workspace.share_of_cases("1/8")))
+    workspace.run(compiler::stand_in(&mut tests).envs(workspace.share_of_cases("1/4")))
 }
 
 /// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
@@ -208,11 +222,11 @@ pub(crate) fn libraries(workspace: &Workspace) -> String {
     packages.map(|package| format!("--package {} ", package.name)).collect::<String>() + "--features shapetracker/serde"
 }
 
-/// The tests of the libraries from outside in the form of a release, with seven eighths of the random cases, and those of the
+/// The tests of the libraries from outside in the form of a release, with three quarters of the random cases, and those of the
 /// command with the command in that form. Of the unit tests only those of unsafe code run here (see the step `units`).
 fn release_tests(workspace: &Workspace) -> Outcome {
     let libraries = libraries(workspace);
-    let share = workspace.share_of_cases("2-8/8");
+    let share = workspace.share_of_cases("2-4/4");
     for targets in
         [format!("{libraries} --test *"), "--package shapetracker-copy --features shapetracker/serde --lib".into()]
     {
@@ -527,6 +541,13 @@ fn judge(workspace: &Workspace) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_named_holds_all_cases() {
+        assert_eq!(cases(&[]), Some("0.25"));
+        assert_eq!(cases(&["docs", "quick"]), Some("0.05"));
+        assert_eq!((cases(&["all"]), cases(&["tests", "release"])), (None, None));
+    }
 
     #[test]
     fn names_are_chosen_by_their_parts() {

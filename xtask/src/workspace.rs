@@ -43,8 +43,8 @@ pub(crate) struct Workspace {
     pub(crate) verbose: bool,
     /// Whether the tests run in both of their forms, and share the random cases between them.
     pub(crate) halves: bool,
-    /// Whether a twentieth of the random cases will do.
-    pub(crate) few: bool,
+    /// How many times as many random cases there are, where not all of them are held.
+    pub(crate) cases: Option<&'static str>,
     /// Whether the step `web` has built the page of this checkout just now.
     pub(crate) has_page: bool,
     metadata: Metadata,
@@ -57,7 +57,7 @@ impl Workspace {
         Ok(Self {
             verbose: verbose || ci || !std::io::stdout().is_terminal(),
             halves: false,
-            few: false,
+            cases: None,
             has_page: false,
             metadata,
         })

@@ -28,6 +28,11 @@ def cases(usual: int) -> int:
     return max(1, round(usual * float(os.environ.get("SHAPETRACKER_CASES", "1"))))
 
 
+def is_held(number: int) -> bool:
+    """Whether a case of a long list, counted from 0, is tried: one of so many, where there are fewer cases."""
+    return number % max(1, round(1 / float(os.environ.get("SHAPETRACKER_CASES", "1")))) == 0
+
+
 def factorings(number: int, axes: int = 3) -> list[tuple[int, ...]]:
     """All ways to write a number as a product of up to so many factors from 2 on, in each order."""
     found: list[tuple[int, ...]] = [(number,)]

@@ -79,10 +79,11 @@ pub fn numbers(cases: u32) -> impl Iterator<Item = u64> {
     (0..u64::from(drawn(cases))).filter(|&number| is_held(number))
 }
 
-/// Whether the entry of a number in a recorded list is held in this run: with a tenth of the cases one entry of ten is.
+/// Whether the entry of a number in a recorded list is held in this run. No entry repeats another, so a quarter of the random cases goes
+/// with all of them; with a tenth of the cases one entry of ten is held.
 pub fn is_entry_held(number: usize) -> bool {
     let cases: f64 = environment("SHAPETRACKER_CASES").unwrap_or(1.0);
-    let one_of = (1.0 / cases).clamp(1.0, 1000.0) as usize;
+    let one_of = if cases < 0.25 { (1.0 / cases).clamp(1.0, 1000.0) as usize } else { 1 };
     number.is_multiple_of(one_of) && is_held((number / one_of) as u64)
 }
 

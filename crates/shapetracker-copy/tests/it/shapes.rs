@@ -29,7 +29,7 @@ fn check(text: &str, widths: &[usize]) {
 /// Reads on one thread and on several, and writes.
 fn check_large(text: &str, widths: &[usize]) {
     // With few cases, one width of each text.
-    let is_held = |number: usize| if drawn(1_000) < 1_000 { is_entry_held(number) } else { is_text_held(text, number) };
+    let is_held = |number: usize| if drawn(1_000) < 250 { is_entry_held(number) } else { is_text_held(text, number) };
     if !(0..widths.len()).any(is_held) {
         return;
     }
