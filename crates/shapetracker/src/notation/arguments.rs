@@ -4,6 +4,7 @@ use shapetracker_base::text::{ParseError, Token, Tokens, closing};
 
 use super::arithmetic::{Arithmetic, Role};
 use super::methods::method_names;
+use super::numbers::DEEPEST;
 use super::parser::{Num, Nums, Pairs, Reader, unknown_operation};
 use crate::number::List as _;
 use crate::operation::{Slice, Takes};
@@ -478,20 +479,28 @@ fn behind<'a>(tokens: &Tokens<'a>) -> Tokens<'a> {
     }
 }
 
-/// Whether what opens here is a tuple, or a number in parentheses: an item by itself, and no sum or a part of one.
+/// Whether what opens here is a tuple, or a number in parentheses: an item by itself, and no sum or a part of one. What nests deeper
+/// than tuples of sums may is refused whatever it is, and is not looked through at each of its levels for that.
 pub(super) fn is_item(tokens: &Tokens<'_>) -> bool {
-    let end = behind(tokens);
-    let (mut ahead, mut operates) = (tokens.clone(), false);
-    ahead.advance();
-    while ahead.span.start < end.span.start {
-        if ahead.token == Token::Comma {
-            return end.token != Token::Symbol;
+    let (mut ahead, mut depth, mut has_comma, mut operates) = (tokens.clone(), 0_usize, false, false);
+    loop {
+        match ahead.token {
+            Token::Open(_) => depth += 1,
+            Token::Close(_) => depth -= 1,
+            Token::Comma => has_comma = true,
+            Token::Symbol => operates |= !opens(ahead.text, ahead.last),
+            Token::End => break,
+            _ => {}
         }
-        let is_sign = self::opens(ahead.text, ahead.last);
-        operates |= ahead.token == Token::Symbol && !is_sign;
         ahead.advance();
+        if depth == 0 {
+            break;
+        }
+        if depth > MAX_RANK + DEEPEST {
+            return true;
+        }
     }
-    !operates && end.token != Token::Symbol
+    (has_comma || !operates) && ahead.token != Token::Symbol
 }
 
 /// Whether something opens right before a byte of a text.

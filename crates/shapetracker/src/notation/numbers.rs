@@ -12,7 +12,7 @@ use crate::number::{List as _, Number};
 use crate::shape::resolve_axis;
 
 /// How deep functions and sums in parentheses may nest.
-const DEEPEST: usize = 32;
+pub(super) const DEEPEST: usize = 32;
 /// The greatest exponent of `**`.
 const HIGHEST: i128 = 16;
 

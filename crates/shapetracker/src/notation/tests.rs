@@ -1270,6 +1270,16 @@ fn what_has_no_meaning_says_why() {
 fn programs_of_any_size_end_soon() {
     let deep = format!("{}x", "np.flip(".repeat(100_000));
     assert_eq!(fault(&deep).0, "this nests deeper than the 32 levels that are read");
+    assert_eq!(fault(&"(".repeat(1 << 19)).0, "expected at most 64 tuples in one another, found `(`");
+    // As deep as tuples and a sum within them may be, and one more.
+    let nested = |depth: usize| {
+        let sum = format!("{}2{}", "(1+".repeat(depth), ")".repeat(depth));
+        let [sizes, strides] =
+            [("(1,", &sum[..]), ("(0,", "1")].map(|(outer, inner)| outer.repeat(60) + inner + &")".repeat(60));
+        format!("{sizes}:{strides}").parse::<Chain>()
+    };
+    assert_eq!(nested(32).unwrap().tracker().unwrap().numel(), 34);
+    assert_eq!(nested(33).unwrap_err().message(), "this nests deeper than the 32 levels that are read");
     let sum = format!("(1+{}", "(1+".repeat(100_000));
     assert!(sum.parse::<Chain>().is_err());
     let many: String = (0..1000).map(|n| format!("x{n} = np.zeros(3)\n")).collect();
