@@ -323,9 +323,9 @@ fn fuzz_with(workspace: &Workspace, sanitized: Option<&str>) -> Outcome {
         return Err(skipped("libFuzzer needs a C++ compiler (apt-get install g++)"));
     }
     let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "10".to_owned());
-    if seconds.parse::<u32>().is_err() {
+    let Ok(number) = seconds.parse::<u32>() else {
         return Err(failed(format!("FUZZ_SECONDS is `{seconds}`, which is not a whole number")));
-    }
+    };
 
     let host = toolchains::host(workspace)?;
     let mut targets = workspace.fuzz_targets()?;
@@ -340,8 +340,8 @@ fn fuzz_with(workspace: &Workspace, sanitized: Option<&str>) -> Outcome {
     // The target is named so that build scripts and macros are built without the flags.
     let build = format!("{run}build --release --manifest-path fuzz/Cargo.toml --target {host}{names}");
     let mut build = workspace.command(compiler, &format!("{build} --no-default-features --features {features}"));
-    // Optimising more takes longer than so short a run gains.
-    for setting in ["opt-level=1", "lto='off'", "debug=false"] {
+    // Optimising takes longer than a short run gains.
+    for setting in [&format!("opt-level={}", u8::from(number > 60)), "lto='off'", "debug=false"] {
         build.args(["--config", &format!("profile.release.{setting}")]);
     }
     workspace.run(build.env("RUSTFLAGS", flags))?;
@@ -372,7 +372,8 @@ fn run_fuzz_target(workspace: &Workspace, host: &str, seconds: &str, target: &st
     if workspace.path(&seeds).is_dir() {
         run.arg(seeds);
     }
-    run.args(["-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
+    // Of one input, in seconds: what is not optimised may take several times as long, on a busy machine.
+    run.args(["-timeout=60", "-verbosity=0", "-print_final_stats=1"]);
     run.args([format!("-artifact_prefix={artifacts}"), format!("-max_total_time={seconds}")]);
     if target == "copy" {
         // Its inputs have one length.
