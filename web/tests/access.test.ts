@@ -102,7 +102,8 @@ test("memory is one tab stop, and pointing at an address lights its readers", as
   await strip.focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => globalThis.explorer.readers.value?.address === 2);
+  // The readers are known before the element that is shown.
+  await page.waitForFunction(() => globalThis.explorer.detail.value?.address === 2);
   expect(await page.evaluate(() => globalThis.explorer.gridView.value!.readers)).toEqual([
     [0, 2],
     [1, 2],

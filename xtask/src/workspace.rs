@@ -150,7 +150,7 @@ impl Workspace {
         match ended {
             Ok((status, _)) if status.success() => Ok(()),
             Ok((status, output)) => {
-                let output = if self.verbose { last_lines(&output, 80) } else { &output };
+                let output = if self.verbose { &told(&output, 80) } else { &output };
                 Err(failed(format!("{output}`{}` ended with {status}", typed(command))))
             }
             Err(e) => Err(failed(format!("`{}` could not be run: {e}", typed(command)))),
@@ -223,6 +223,19 @@ impl<R: Read> Read for Shown<R> {
         _ = output.write_all(&buffer[..count]).and_then(|()| output.flush());
         Ok(count)
     }
+}
+
+/// What of an output is told again at the end of a run: its last lines, and before them those in which tests of Rust say why they
+/// failed, which stand far above where other tests went on.
+fn told(output: &str, count: usize) -> String {
+    let last = last_lines(output, count);
+    let before = &output[..output.len() - last.len()];
+    let mut is_told = false;
+    let failures = before.lines().filter(|line| {
+        is_told = line.trim_end() == "failures:" || is_told && !line.starts_with("test result: ");
+        is_told
+    });
+    failures.take(80).chain([last]).collect::<Vec<_>>().join("\n")
 }
 
 /// The last lines of a text.
@@ -313,6 +326,14 @@ fn typed(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_are_told_with_the_last_lines() {
+        let failures = "failures:\n\n---- a stdout ----\n3 is not 4\n\nfailures:\n    a\n\n";
+        let output = format!("test a ... FAILED\n\n{failures}test result: FAILED\ntest b ... ok\ntest c ... ok\n");
+        assert_eq!(told(&output, 1), format!("{failures}test c ... ok\n"));
+        assert_eq!(told(&output, 100), output);
+    }
 
     #[test]
     fn commands_as_typed() {

@@ -196,7 +196,8 @@ pub(crate) fn reductions(count: u32, language: Language) -> Vec<Function> {
         function
     };
     let functions = numbers(count).map(of).collect();
-    assert!(held * 3 >= asked, "{held} of {asked} guards are known after the reduced loops");
+    // Of a few it may be any number.
+    assert!(asked < 30 || held * 3 >= asked, "{held} of {asked} guards are known after the reduced loops");
     functions
 }
 

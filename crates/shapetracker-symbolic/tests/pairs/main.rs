@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use shapetracker_symbolic::{Answer, Leaf, Literal, Pair, Scope, Verdict, View, merge};
 
 use generator::{Case, pair};
-use shapetracker_testing::{Rng, numbers};
+use shapetracker_testing::{Rng, are_all_held, numbers};
 
 /// Values for all names: small ones, the ends of the ranges, some larger.
 fn values(rng: &mut Rng, scope: &Scope, round: u64) -> Vec<i128> {
@@ -195,7 +195,10 @@ fn run(kind: u64, name: &str, cases: u32, most_undecided: f64) {
         println!("  {:.1} ms: {text}", *time as f64 / 1e6);
     }
     let undecided = tally.kinds.get("undecided").copied().unwrap_or(0);
-    assert!(undecided as f64 <= most_undecided * asked as f64, "{name}: {undecided} of {asked} undecided");
+    // Among a part of the cases there may be more by chance: three standard deviations are as good as never exceeded.
+    let asked = asked as f64;
+    let by_chance = if are_all_held() { 0.0 } else { 3.0 * (most_undecided * (1.0 - most_undecided) * asked).sqrt() };
+    assert!(undecided as f64 <= most_undecided * asked + by_chance, "{name}: {undecided} of {asked} undecided");
 }
 
 #[test]
